@@ -8,7 +8,7 @@ extension Durability: ExpressibleByArgument {}
 
 /// The options of workloads with a primary.
 struct NodeOptions: ParsableArguments {
-    @Option(help: "The durability of the primary's journal: full, normal or relaxed; without it there is no journal.")
+    @Option(help: "The durability of the primary's journal: full or normal; without it there is no journal.")
     var durability: Durability?
     @Option(help: "The most actions in flight, and of a sender without a receipt.") var window = 16_384
     @Option(help: "The microseconds for which a node polls instead of sleeping; without it, the default.")

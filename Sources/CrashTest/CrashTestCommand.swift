@@ -29,7 +29,7 @@ struct CrashTestCommand: AsyncParsableCommand {
     @Option(help: "The actions of each sender in each cycle.")
     var actions = 2000
 
-    @Option(help: "full, normal or relaxed.")
+    @Option(help: "full or normal.")
     var durability = "full"
 
     @Option(

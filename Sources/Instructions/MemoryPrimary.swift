@@ -35,7 +35,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
                 limits: Limits(),
                 migrations: 0,
                 actionsEndpoint: "tcp://*:7101",
-                commitment: hasJournal ? .stored(durability: "full") : .none,
+                durability: hasJournal ? "full" : nil,
                 snapshots: SnapshotPolicy(bytes: .max, records: .max)
             ),
             history: History(lineage: Lineage(bits: 1), epoch: Epoch(1), summary: summary),

@@ -89,9 +89,6 @@ public enum Durability: String, CaseIterable, Sendable {
     /// Any end of the process. A power cut or a crash of the system can lose the actions that were acknowledged in the
     /// last second.
     case normal
-    /// A graceful stop. A crash of the process can lose the last acknowledged actions: records are published while they
-    /// are being written.
-    case relaxed
 }
 
 /// The reading functions of a journal, for its primary and for readers.

@@ -39,7 +39,7 @@ package final class SimulationRun {
         var kinds = Fault.allCases
         let stores = (0..<(random.oneIn(4) ? 2 : 1)).map { _ in
             Cluster.StoreSetup(
-                durability: random.pick([.full, .full, .normal, .relaxed, nil]),
+                durability: random.pick([.full, .full, .normal, .normal, nil]),
                 build: random.pick([.plain, .plain, .table, .tree])
             )
         }

@@ -44,8 +44,7 @@ public struct Limits: Hashable, Sendable {
     /// actions that are not durable yet. After a start, the bound is at least the number of recovered runs. A run
     /// occupies 56 bytes beside its texts.
     public var sessionRunsMax = 1 << 20
-    /// The maximum number of records that are not published yet; beyond it, incoming actions wait. With durability
-    /// `relaxed`, records are published before they are stored: `uncommittedBytesMax` bounds those that are not stored.
+    /// The maximum number of records that are not published yet; beyond it, incoming actions wait.
     public var uncommittedRecordsMax = 64
     /// The maximum size of all uncommitted records; beyond it, incoming actions wait.
     public var uncommittedBytesMax = 16 << 20

@@ -108,9 +108,8 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What an acknowledged action survives: full (a power cut), normal (the end of the process; a power cut can "
-                + "lose the last second) or relaxed (a graceful stop; a crash can lose the last moments). "
-                + "(STATECAST_DURABILITY, default: full)",
+            "What an acknowledged action survives: full (a power cut) or normal (the end of the process; a power cut can "
+                + "lose the last second). (STATECAST_DURABILITY, default: full)",
             valueName: "durability"
         ),
         completion: .values(of: Durability.self)

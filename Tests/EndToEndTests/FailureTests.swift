@@ -94,7 +94,7 @@ import Testing
     @Test func `an archive whose reader stops ends with 1, a listing with 0`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
-        try await withServed(["--journal", journal, "--durability", "relaxed"]) { served in
+        try await withServed(["--journal", journal, "--durability", "normal"]) { served in
             // More than a pipe holds.
             let more = String(repeating: "x", count: 200)
             let step = #"{"action":"StepChangeRequested","payload":{"step":5,"more":"\#(more)"}}"#

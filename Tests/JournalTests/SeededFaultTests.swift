@@ -14,9 +14,9 @@ import Threading
 /// the power; the disk is full or fails; between the runs, files are damaged.
 ///
 /// The rules for each start:
-/// - Without damage it succeeds. After a power cut at `normal` and `relaxed` it may be refused.
+/// - Without damage it succeeds. After a power cut at `normal` it may be refused.
 /// - It finds everything that was acknowledged: all stored records after the end of a process, and at `full` also after
-///   a power cut. At `normal` and `relaxed`, a power cut may lose what the file "marks" on the disk does not name.
+///   a power cut. At `normal`, a power cut may lose what the file "marks" on the disk does not name.
 /// - It never finds a state that was not published, except the one of a record that was being committed.
 /// - Or it is refused as damaged: the message names the remedy, no file changes, and with the old files the next start
 ///   finds everything.
@@ -319,14 +319,14 @@ private final class JournalWorld {
         noteVersions(start.stored, all: true)
         for sender in start.senders { try process.subscribe(to: sender.session) }
         process.work()
-        try notePublished(process, disk)
+        try notePublished(process)
         let isIdle = random.oneIn(4)
         for _ in 0..<(isIdle ? 0 : random.below(12)) {
             if random.oneIn(8) { disk.checkpoint(isTruncating: random.oneIn(2)) }
             if random.oneIn(8) { disk.room = disk.room == nil ? random.below(60_000) : nil }
             try submit(to: process)
             process.work()
-            try notePublished(process, disk)
+            try notePublished(process)
             // Damage that a start has not noticed ends the primary.
             #expect(process.failure == nil || process.isDamaged && !accepted.isEmpty, story)
             if process.isDamaged { return }
@@ -334,7 +334,7 @@ private final class JournalWorld {
         }
         disk.room = nil
         process.work()
-        try notePublished(process, disk)
+        try notePublished(process)
         if !isIdle {
             try checkServing(process, disk)
             try submit(to: process)
@@ -348,7 +348,7 @@ private final class JournalWorld {
         serial += 1
         process.dispatch(Entry(origin: "own", serial: serial, bits: 1))
         process.work()
-        try notePublished(process, disk)
+        try notePublished(process)
         if process.isDamaged && !accepted.isEmpty { return }
         #expect(try #require(process.head) > #require(head), "an action is not applied: \(story)")
     }
@@ -361,11 +361,9 @@ private final class JournalWorld {
         for (frame, secret) in try ledger?.nextFrames(using: &random) ?? [] { try process.push(frame, secret) }
     }
 
-    private func notePublished(_ process: LedgerProcess, _ disk: FaultyDisk, isKilled: Bool = false) throws {
+    private func notePublished(_ process: LedgerProcess) throws {
         try ledger?.published(process.published())
-        // At `relaxed`, records are published before they are stored.
-        let isStored = disk.room == nil && process.failure == nil && !isKilled
-        if durability != .relaxed || isStored { ledger?.noteStored() }
+        ledger?.noteStored()
     }
 
     private func noteVersions(_ stored: Revision, all: Bool) {
@@ -383,7 +381,7 @@ private final class JournalWorld {
         switch end {
         case .stop, .stopAndCut:
             process.stop()
-            try notePublished(process, disk)
+            try notePublished(process)
             noteVersions(ledger?.stored ?? Revision(0), all: false)
             // A stop syncs "marks".
             unsyncedMarks.removeSubrange(..<(unsyncedMarks.count - 1))
@@ -396,7 +394,7 @@ private final class JournalWorld {
             process.work()
         }
         let kept = disk.takeMoment()
-        try notePublished(process, disk, isKilled: kept != nil)
+        try notePublished(process)
         let moment = kept ?? disk.now()
         image = moment.written
         if [.cut, .cutInside, .stopAndCut].contains(end) {

@@ -246,8 +246,8 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `An action that traps at durability relaxed is rejected at the third start`(seed: UInt64) throws {
-        let stores = [Cluster.StoreSetup(durability: .relaxed)]
+    func `An action that traps is rejected at the third start`(seed: UInt64) throws {
+        let stores = [Cluster.StoreSetup(durability: .normal)]
         let cluster = Cluster(seed: seed, stores: stores, keepsTrace: true)
         try scenario(cluster) {
             let disk = try #require(cluster.stores[0].disk)
@@ -270,21 +270,22 @@ import Testing
 
     @Test(arguments: seeds)
     func `An action that traps is rejected at the fourth start if receipts are lost`(seed: UInt64) throws {
-        let stores = [Cluster.StoreSetup(durability: .relaxed)]
+        let stores = [Cluster.StoreSetup(durability: .normal)]
         let cluster = Cluster(seed: seed, stores: stores, keepsTrace: true)
         try scenario(cluster) {
             let disk = try #require(cluster.stores[0].disk)
             _ = try cluster.addLiveReplica()
             let (sender, other) = (try cluster.addOpenSender(), try cluster.addOpenSender())
-            // What the primary acknowledges is not stored when it crashes.
-            disk.block(until: cluster.world.now.advanced(by: .seconds(3600)))
+            // What the primary acknowledges is not on the disk when the power fails.
+            disk.holdSync(until: cluster.world.now.advanced(by: .seconds(3600)))
             for sender in [sender, other] { sender.submit(5) }
             try cluster.wait("they have receipts") { sender.isDone && other.isDone }
-            #expect(disk.written.head == Revision(0))
             let session = sender.machine.checkpoint.session
             sender.submit(2)
             let trap = cluster.submit(.trap, by: sender)
             sender.submit(3)
+            try cluster.wait("the primary crashes") { !cluster.primary.isServing }
+            #expect(cluster.stores[0].cutPower() && disk.written.head == Revision(0))
             // In the session that replaces the lost one, the action has another number: the first crash does not count.
             try cluster.wait("it is rejected", atMost: .seconds(200)) { sender.outcomes[trap] != nil }
             #expect(sender.machine.checkpoint.session != session)
@@ -305,18 +306,18 @@ import Testing
     /// The next primary cannot know whether such a session was evicted.
     @Test(arguments: seeds)
     func `Actions of a session that was opened after lost records have unknown outcomes`(seed: UInt64) throws {
-        let stores = [Cluster.StoreSetup(durability: .relaxed)]
+        let stores = [Cluster.StoreSetup(durability: .normal)]
         let cluster = Cluster(seed: seed, stores: stores, keepsTrace: true)
         try scenario(cluster) {
             let disk = try #require(cluster.stores[0].disk)
             let other = try cluster.addOpenSender()
-            disk.block(until: cluster.world.now.advanced(by: .seconds(3600)))
+            disk.holdSync(until: cluster.world.now.advanced(by: .seconds(3600)))
             other.submit(5)
             try cluster.wait("they are published") { other.isDone }
             let sender = try cluster.addOpenSender()
             let action = cluster.submit(.trap, by: sender)
             try cluster.wait("the primary crashes") { !cluster.primary.isServing }
-            #expect(disk.written.head == Revision(0))
+            #expect(cluster.stores[0].cutPower() && disk.written.head == Revision(0))
             try cluster.convergeOrThrow()
             #expect(try rejection(of: action, by: sender)?.code == .outcomeUnknown)
             #expect(cluster.primary.startCount == 2)
@@ -504,7 +505,7 @@ import Testing
                 try `A full disk rolls back three batches, which are applied once later`(seed: 1)
             }
             expectIssue(of: .answersNoKnownActions) {
-                try `An action that traps at durability relaxed is rejected at the third start`(seed: 1)
+                try `An action that traps is rejected at the third start`(seed: 1)
             }
             expectIssue(of: .missesLostOutcomes) {
                 try `An action that traps is rejected at the fourth start if receipts are lost`(seed: 1)

@@ -57,8 +57,6 @@ final class StoreHistory {
     private var acknowledged: [SessionID: ActionNumber] = [:]
     /// Whether a start lacked what the incarnation before had published or acknowledged.
     private(set) var hasLostRecords = false
-    /// Whether the last incarnation was stopped by its operator, and its journal could store everything.
-    private var hasStopped = false
     /// Whether the power failed since the last start.
     private var hasLostPower = false
     /// The numbers with which each session may begin.
@@ -76,7 +74,7 @@ final class StoreHistory {
     func application(of id: WorkID) -> Position? { applications[id] }
 
     /// Whether actions are published that are in no record yet.
-    private var publishesUnrecorded: Bool { disk.map { $0.durability == .relaxed } ?? true }
+    private var publishesUnrecorded: Bool { disk == nil }
 
     /// The digest of the published state.
     var digest: UInt64 { summary.digest }
@@ -127,13 +125,9 @@ final class StoreHistory {
         switch disk?.durability {
         case .full: false
         case .normal: hasLostPower
-        case .relaxed: hasLostPower || !hasStopped
         case nil: true
         }
     }
-
-    /// The incarnation was stopped by its operator, and its journal could store everything.
-    func stopped() { hasStopped = true }
 
     /// The power of the disk fails.
     func cutPower() { hasLostPower = true }
@@ -247,7 +241,7 @@ final class StoreHistory {
         let ledger = Ledger(in: tree)
         let before = self.position.map { $0.lineage == position.lineage ? $0.revision : Revision(0) } ?? Revision(0)
         self.position = position
-        (effectKeys, hasStopped, hasLostPower) = ([], false, false)
+        (effectKeys, hasLostPower) = ([], false)
         appliedCount = ledger?.count ?? 0
         noteRecords(after: before, in: position.lineage)
     }
@@ -296,7 +290,7 @@ final class StoreHistory {
             .shownWasPublished,
             "the store \(store) published an update from \(update.from) to \(next) after \(position)"
         )
-        if let disk, disk.durability != .relaxed {
+        if let disk {
             world.require(
                 (disk.durability == .full ? disk.synced : disk.written).head.map { $0 >= update.to } ?? false,
                 .publishedIsDurable,

@@ -138,12 +138,9 @@ final class SimulatedPrimary {
     func stop() {
         guard isServing else { return }
         world.note("\(process?.name ?? "") stops")
-        // They keep everything, unless a disk fails.
-        let keeping = stores.filter { $0.disk?.isFull == false && $0.disk?.failsNext == false }
         hosted?.finish()
         close()
         hosted?.end()
-        if isServing { for store in keeping { store.history.stopped() } }
         process?.end()
     }
 

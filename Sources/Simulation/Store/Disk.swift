@@ -18,6 +18,8 @@ final class Disk {
     private var fullUntil = Instant.origin
     /// Until then, commits wait.
     private(set) var stuckUntil = Instant.origin
+    /// Until then, what was written is not on the disk.
+    private var unsyncedUntil = Instant.origin
     /// Whether the next commit fails, with an unknown outcome.
     fileprivate(set) var failsNext = false
     /// The faults that are counted when they have an effect.
@@ -82,6 +84,9 @@ final class Disk {
         pending.insert(.diskStuck)
     }
 
+    /// What was written is not synced for a time.
+    func holdSync(until time: Instant) { unsyncedUntil = time }
+
     /// The next commit fails.
     func failNext() {
         failsNext = true
@@ -98,7 +103,7 @@ final class Disk {
     func noteEffect(of fault: Fault) { if pending.remove(fault) != nil { world.count(fault) } }
 
     /// What was written is on the disk.
-    func sync() { synced = written }
+    func sync() { if world.now >= unsyncedUntil { synced = written } }
 
     /// Loses what was not on the disk, and the page of the crash marker.
     ///

@@ -70,10 +70,6 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
         if !isRunning { runNext() }
     }
 
-    func async(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
-        process.schedule(after: delay) { self.async(job) }
-    }
-
     func sync(_ job: @Sendable () -> Void) {
         while let next = jobs.popFirst() { next() }
         job()

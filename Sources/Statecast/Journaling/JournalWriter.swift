@@ -15,8 +15,6 @@ final class JournalWriter: Sendable {
         var committed = JournalSequence(0)
         /// After a failure, records are ignored until the store has rolled back.
         var failure: JournalFailure?
-        /// Published records cannot be rolled back: they are retried until there is disk space.
-        var waitsForRoom: JournalFailure?
     }
 
     private let journal: any Journal
@@ -25,7 +23,6 @@ final class JournalWriter: Sendable {
     private let snapshots: any WorkQueue
     private let reads: any WorkQueue
     private let metrics: JournalMetrics
-    private let retryDelay: Duration
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
     /// - Parameter onResult: called on a thread of the journal, with the last durable record, or with the failure of
@@ -33,20 +30,16 @@ final class JournalWriter: Sendable {
     init(
         _ journal: any Journal,
         metrics: JournalMetrics,
-        retryDelay: Duration,
         in environment: some StoreEnvironment,
         onResult: @escaping @Sendable (Result<JournalSequence, JournalFailure>) -> Void
     ) {
         self.journal = journal
         self.metrics = metrics
-        self.retryDelay = retryDelay
         commits = environment.makeQueue("statecast.journal.commit", .high)
         snapshots = environment.makeQueue("statecast.journal.snapshot", .low)
         reads = environment.makeQueue("statecast.journal.read", .low)
         self.onResult = onResult
     }
-
-    var durability: Durability { journal.durability }
 
     /// Enqueues a record.
     func append(_ record: JournalRecord) {
@@ -74,28 +67,19 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Checks that a record may be published before it is stored: the journal works, and is in its place.
-    func checkPublishing() throws(JournalFailure) {
-        if let failure = queue.withLock({ $0.failure }) { throw failure }
-        try checkPlace()
-    }
-
     var description: String { "\(journal)" }
 
-    /// Waits until all records that are enqueued now are committed, have failed, or wait for room, and until this is
-    /// reported.
+    /// Waits until all records that are enqueued now are committed or have failed, and until this is reported.
     ///
     /// - Returns: why records could not be stored.
     @discardableResult
     func drain() -> JournalFailure? {
         let enqueued = queue.withLock { $0.enqueued }
         // A failure resets `enqueued`.
-        while queue.withLock({ min(enqueued, $0.enqueued) > $0.committed && $0.waitsForRoom == nil }) {
-            commits.sync {}
-        }
+        while queue.withLock({ min(enqueued, $0.enqueued) > $0.committed }) { commits.sync {} }
         // The job that commits records reports it, too.
         commits.sync {}
-        return queue.withLock { $0.waitsForRoom ?? $0.failure }
+        return queue.withLock { $0.failure }
     }
 
     /// Performs long work with the journal after ``drain()``, one at a time. The work receives a failure of the drain
@@ -110,22 +94,11 @@ final class JournalWriter: Sendable {
     func read(_ work: @escaping @Sendable (any Journal) -> Void) { reads.async { [self] in work(journal) } }
 
     /// Waits for all work in progress, and closes the journal.
-    ///
-    /// - Returns: the number of records that were published and could not be stored, and why.
-    func close() -> (count: Int, failure: JournalFailure)? {
-        // A retry may be under way: its first job enqueues the second one.
-        for _ in 0..<2 { commits.sync {} }
+    func close() {
         drain()
-        // The last attempt may succeed.
-        commits.sync { if queue.withLock({ $0.waitsForRoom != nil }), let records = dequeueAll() { store(records) } }
-        let lost = queue.withLock { queue in
-            defer { queue.records = [] }
-            return queue.waitsForRoom.map { (count: queue.records.count, failure: $0) }
-        }
         snapshots.sync {}
         reads.sync {}
         journal.close()
-        return lost
     }
 
     /// Commits all enqueued records, then yields the queue of commits and continues with the records enqueued
@@ -142,24 +115,13 @@ final class JournalWriter: Sendable {
             try journal.append(records)
             let bytes = records.reduce(0) { $0 + $1.body.count }
             let last = records[records.count - 1].sequence
-            queue.withLock { queue in
-                queue.committed = last
-                queue.waitsForRoom = nil
-            }
+            queue.withLock { $0.committed = last }
             metrics.committed(records, bytes: bytes, in: start.duration(to: .now))
             onResult(.success(last))
             commits.async { [self] in commit() }
         } catch {
             metrics.failed(error)
-            if error.code == .storageFull && durability == .relaxed {
-                queue.withLock { queue in
-                    queue.records = records + queue.records
-                    queue.waitsForRoom = error
-                }
-                commits.async(after: retryDelay) { [self] in commit() }
-            } else {
-                queue.withLock { $0 = Queue(committed: $0.committed, failure: $0.failure ?? error) }
-            }
+            queue.withLock { $0 = Queue(committed: $0.committed, failure: $0.failure ?? error) }
             onResult(.failure(error))
         }
     }

@@ -26,19 +26,12 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
         let metrics = JournalMetrics(store: definition.name)
         self.metrics = metrics
         self.results = results
-        writer = JournalWriter(journal, metrics: metrics, retryDelay: limits.retryDelayMin, in: node.environment) {
-            results.append(.journaled($0))
-        }
+        writer = JournalWriter(journal, metrics: metrics, in: node.environment) { results.append(.journaled($0)) }
     }
 
     /// Enqueues a record.
-    ///
-    /// - Returns: its sequence if it may be published before it is stored.
-    func commit(_ record: EncodedRecord) throws(JournalFailure) -> JournalSequence? {
+    func commit(_ record: EncodedRecord) {
         writer.append(JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: record.body))
-        guard writer.durability == .relaxed else { return nil }
-        try writer.checkPublishing()
-        return record.sequence
     }
 
     /// Stores a snapshot, off the loop and in parallel with commits.

@@ -27,7 +27,6 @@ package enum WorkPriority: Sendable {
 /// A queue that runs one job at a time, in order.
 package protocol WorkQueue: Sendable {
     func async(_ job: @escaping @Sendable () -> Void)
-    func async(after delay: Duration, _ job: @escaping @Sendable () -> Void)
     /// Runs a job after those that were added before, and waits for it. Not for jobs of the same queue.
     func sync(_ job: @Sendable () -> Void)
 }
@@ -51,10 +50,6 @@ private struct DispatchWorkQueue: WorkQueue {
     let queue: DispatchQueue
 
     func async(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
-
-    func async(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay / .nanoseconds(1))), execute: job)
-    }
 
     func sync(_ job: @Sendable () -> Void) { queue.sync(execute: job) }
 }

@@ -204,8 +204,7 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// receive them.
     public func dispatch(_ action: any Action) { mailbox.dispatch(action) }
 
-    /// Enqueues an action, and returns when it is published and the observers have been called: when it is durable,
-    /// unless the journal's durability is relaxed.
+    /// Enqueues an action, and returns when it is durable, is published, and the observers have been called.
     ///
     /// Before the start it waits for the start; cancelling the task then withdraws the action. Later, cancelling
     /// neither ends the wait nor withdraws the action.

@@ -40,10 +40,6 @@ struct StoreLog {
         log(.notice, "stopped", ["epoch": "\(position.epoch)", "revision": "\(position.revision)"])
     }
 
-    func lost(_ count: Int, because failure: JournalFailure) {
-        log(.critical, "published records could not be stored: \(count): \(failure)")
-    }
-
     func stateDiffers(at revision: Revision) {
         log(
             .error,

@@ -14,8 +14,6 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     let effects: EffectRunner
     private let results: EventQueue<StoreResult>
     private(set) var engine: StoreEngine<State>
-    /// The last record that a relaxed journal accepted.
-    private var accepted: JournalSequence?
     private var isServed = false
 
     init(_ recovered: RecoveredStore<State>, on node: NodeServices) {
@@ -114,7 +112,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         effects.cancelAll()
         report { $0.end(into: &$1) }
         log.stopped(at: position)
-        if let lost = journal?.writer.close() { log.lost(lost.count, because: lost.failure) }
+        journal?.writer.close()
     }
 
     /// Processes what other threads have reported, and what their directives report in turn: an effect that a published
@@ -143,14 +141,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     // MARK: Directives
 
-    /// Passes an event to the engine and performs its directives. These do not call the engine, except that the
-    /// acceptance by a relaxed journal follows when all are performed.
-    private func report<Result>(_ event: (inout StoreEngine<State>, inout [StoreDirective]) -> Result) -> Result {
+    /// Passes an event to the engine and performs its directives, which do not call the engine.
+    private func report(_ event: (inout StoreEngine<State>, inout [StoreDirective]) -> Void) {
         var directives: [StoreDirective] = []
-        let result = event(&engine, &directives)
+        event(&engine, &directives)
         for directive in directives { perform(directive) }
-        if let sequence = accepted.take() { report { $0.accepted(through: sequence, into: &$1) } }
-        return result
     }
 
     private func perform(_ directive: StoreDirective) {
@@ -158,7 +153,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .publish(let topic, let frame):
             node.publish(definition.name, Message.encode(frame, to: Address(definition.name, topic)))
         case .commit(let record):
-            do throws(JournalFailure) { accepted = try journal?.commit(record) ?? accepted } catch { fail(error) }
+            journal?.commit(record)
         case .encodeSnapshot:
             node.environment.startInBackground { [results, published = engine.published] in
                 results.append(.encoded(EncodedSnapshot(of: published)))

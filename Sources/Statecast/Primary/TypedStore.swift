@@ -94,10 +94,6 @@ package struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableS
     /// The engine that continues the store.
     func engine(on node: NodeServices, suspects: [Suspect]) -> StoreEngine<State> {
         let (definition, policy) = (definition, node.journalPolicy)
-        let commitment = (journal?.durability).map { durability -> StoreSettings.Commitment in
-            let name = durability.rawValue
-            return durability == .relaxed ? .accepted(durability: name) : .stored(durability: name)
-        }
         return StoreEngine(
             StoreProgram(
                 definition.table,
@@ -109,7 +105,7 @@ package struct RecoveredStore<State: Codable & Equatable & Sendable>: StartableS
                 limits: node.limits,
                 migrations: definition.evolution.count,
                 actionsEndpoint: node.actionsEndpoint,
-                commitment: commitment ?? .none,
+                durability: journal?.durability.rawValue,
                 snapshots: SnapshotPolicy(bytes: policy.snapshotBytes, records: policy.snapshotRecords)
             ),
             history: history,

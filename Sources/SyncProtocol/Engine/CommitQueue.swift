@@ -41,15 +41,13 @@ struct ClosedBatch: Sendable {
     }
 }
 
-/// The batches that are passed to the journal and not published yet, and the records that it has not stored yet.
+/// The batches that are passed to the journal and not published yet.
 struct CommitQueue: Sendable {
     private var batches: Deque<ClosedBatch> = []
-    /// The records that are not stored, with their sizes; at relaxed durability they may be published already.
-    private var unstored: Deque<(sequence: JournalSequence, bytes: Int)> = []
-    private var unstoredBytes = 0
+    private var bytes = 0
 
     func hasRoom(_ limits: Limits) -> Bool {
-        batches.count < limits.uncommittedRecordsMax && unstoredBytes < limits.uncommittedBytesMax
+        batches.count < limits.uncommittedRecordsMax && bytes < limits.uncommittedBytesMax
     }
 
     /// Whether a batch in flight cancels the effects with an ID.
@@ -58,8 +56,7 @@ struct CommitQueue: Sendable {
     /// Appends the batch with the next sequence.
     mutating func append(_ batch: ClosedBatch) {
         batches.append(batch)
-        unstored.append((batch.version.sequence, batch.bytes))
-        unstoredBytes += batch.bytes
+        bytes += batch.bytes
     }
 
     /// Lets an observer wait for the last batch.
@@ -75,25 +72,13 @@ struct CommitQueue: Sendable {
     mutating func dequeue(through sequence: JournalSequence) -> ClosedBatch? {
         // Not `first`, which copies the batch.
         guard !batches.isEmpty, batches[batches.startIndex].version.sequence <= sequence else { return nil }
+        bytes -= batches[batches.startIndex].bytes
         return batches.removeFirst()
     }
 
     /// The work of an effect was cancelled: its actions in flight are not reduced again if they are rolled back.
     mutating func cancel(work: UInt64) {
         if !batches.isEmpty { batches[batches.endIndex - 1].cancelledWork.append(work) }
-    }
-
-    /// The journal has stored the records up to `sequence`.
-    ///
-    /// - Returns: whether one of them was not stored before.
-    @discardableResult
-    mutating func stored(through sequence: JournalSequence) -> Bool {
-        guard let first = unstored.first, first.sequence <= sequence else { return false }
-        while let first = unstored.first, first.sequence <= sequence {
-            unstoredBytes -= first.bytes
-            unstored.removeFirst()
-        }
-        return true
     }
 
     /// Drops all batches that are not published: none is stored.

@@ -50,17 +50,6 @@ struct LocalQueue: Sendable {
         entries.insert(contentsOf: actions.map { Entry(request: .action($0)) }, at: entries.startIndex)
     }
 
-    /// Removes and returns the actions that a caller awaits.
-    mutating func removeAwaited() -> [LocalAction] {
-        var awaited: [LocalAction] = []
-        entries.removeAll { entry in
-            guard case .action(let action) = entry.request, action.origin == .awaited else { return false }
-            awaited.append(action)
-            return true
-        }
-        return awaited
-    }
-
     /// Removes and returns all requests.
     mutating func removeAll() -> [LocalRequest] {
         defer { entries = [] }

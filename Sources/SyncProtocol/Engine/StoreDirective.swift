@@ -5,8 +5,8 @@ package import StateCore
 package enum StoreDirective: Sendable {
     /// Publish a frame on a topic of the store.
     case publish(Topic, Frame)
-    /// Write a record to the journal, and report with ``StoreEngine/stored(through:into:)`` (before it, at relaxed
-    /// durability, with ``StoreEngine/accepted(through:into:)``) or ``StoreEngine/journalIsFull(_:at:into:)``.
+    /// Write a record to the journal, and report with ``StoreEngine/stored(through:into:)`` or
+    /// ``StoreEngine/journalIsFull(_:at:into:)``.
     case commit(EncodedRecord)
     /// Encode the state of ``StoreEngine/published``, and report with
     /// ``StoreEngine/snapshotEncoded(_:revision:digest:at:into:)``. May be done on another thread.

@@ -6,7 +6,7 @@ package import StateCore
 /// for the journal, and what is published.
 ///
 /// Events come in as calls; directives, to be performed in order, go out into an array. The engine has no clock and
-/// does no I/O. Nothing becomes visible before its batch is durable, or accepted by a relaxed journal.
+/// does no I/O. Nothing becomes visible before its batch is durable.
 ///
 /// A turn makes a batch, within a budget, or several if its actions cannot be published together; no batch is open
 /// between two events. The next turn may make another while the journal stores the one before.
@@ -334,11 +334,7 @@ extension StoreEngine {
             bytes: body.count
         )
         commits.append(closed)
-        guard hasJournal else {
-            // Without a journal, nothing is left to store.
-            commits.stored(through: sequence)
-            return
-        }
+        guard hasJournal else { return }
         snapshots.count(body.count)
         directives.append(.commit(EncodedRecord(sequence: sequence, from: from, to: to, body: body)))
         if PlantedFault.publishesBeforeDurable.isPlanted { publish(through: sequence, into: &directives) }
@@ -348,33 +344,24 @@ extension StoreEngine {
 // MARK: The journal
 
 extension StoreEngine {
-    /// A relaxed journal has accepted the records through `sequence`: they may be published before they are stored.
-    package mutating func accepted(through sequence: JournalSequence, into directives: inout Directives) {
-        publish(through: sequence, into: &directives)
-    }
-
     /// The journal has stored the records through `sequence`.
     package mutating func stored(through sequence: JournalSequence, into directives: inout Directives) {
         // A journal may report the records again that it had stored before it was full.
-        guard commits.stored(through: sequence) else { return }
-        if case .stored = settings.commitment { publish(through: sequence, into: &directives) }
+        guard sequence > published.sequence else { return }
+        publish(through: sequence, into: &directives)
         if lacksRoom { directives.append(.log(.hasRoomAgain)) }
         (lacksRoom, fullUntil) = (false, nil)
     }
 
     /// The journal has no room.
     ///
-    /// Unless the records are published already, rolls back to the last durable state. Senders send their actions
-    /// again; local actions wait, or are rejected if a caller awaits them.
+    /// Rolls back to the last durable state. Senders send their actions again; local actions wait, or are rejected if a
+    /// caller awaits them.
     package mutating func journalIsFull(_ message: String, at now: Instant, into directives: inout Directives) {
         if !lacksRoom { directives.append(.log(.full(message))) }
         lacksRoom = true
         fullUntil = now.advanced(by: limits.retryDelayMin)
         let reason = Rejection(.storageFull, message)
-        guard case .stored = settings.commitment else {
-            for action in locals.removeAwaited() { answer(action, .rejected(reason), into: &directives) }
-            return
-        }
         let undone = commits.rollBack()
         latest = published
         if PlantedFault.startsEffectsOfRolledBackBatches.isPlanted {

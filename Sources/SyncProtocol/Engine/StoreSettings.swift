@@ -4,42 +4,26 @@ package struct StoreSettings: Hashable, Sendable {
     /// The number of migrations that the state went through.
     let migrations: Int
     let actionsEndpoint: String
-    let commitment: Commitment
+    /// The durability of acknowledged actions, as the primary's settings name it; `nil` without a journal: a batch is
+    /// then published at once, and otherwise when the journal has stored it.
+    let durability: String?
     let snapshots: SnapshotPolicy
-
-    /// When a batch may be published, and the durability of acknowledged actions, as the primary's settings name it.
-    package enum Commitment: Hashable, Sendable {
-        /// At once: the store has no journal.
-        case none
-        /// When the journal has stored it.
-        case stored(durability: String)
-        /// When the journal has accepted it.
-        case accepted(durability: String)
-    }
 
     package init(
         limits: Limits,
         migrations: Int,
         actionsEndpoint: String,
-        commitment: Commitment,
+        durability: String?,
         snapshots: SnapshotPolicy
     ) {
         self.limits = limits
         self.migrations = migrations
         self.actionsEndpoint = actionsEndpoint
-        self.commitment = commitment
+        self.durability = durability
         self.snapshots = snapshots
     }
 
-    /// `nil` without a journal.
-    var durability: String? {
-        switch commitment {
-        case .none: nil
-        case .stored(let durability), .accepted(let durability): durability
-        }
-    }
-
-    var hasJournal: Bool { if case .none = commitment { false } else { true } }
+    var hasJournal: Bool { durability != nil }
     /// The declared version of the state.
     var stateVersion: UInt64 { UInt64(migrations) }
 }

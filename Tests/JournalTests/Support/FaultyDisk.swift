@@ -11,7 +11,7 @@ typealias FolderImage = [String: Data]
 /// files of other folders.
 ///
 /// It does not see the syncs that the journal itself makes. This loses more at a power cut than a real disk does at
-/// `normal` and `relaxed`.
+/// `normal`.
 final class FaultyDisk: Sendable {
     /// A change of a file that a power cut may lose.
     fileprivate enum Change {

@@ -8,9 +8,9 @@ import SyncProtocol
 
 /// The journals that must have the same behaviour.
 enum JournalKind: CaseIterable, Sendable {
-    case memory, full, normal, relaxed
+    case memory, full, normal
 
-    static let disk: [JournalKind] = [.full, .normal, .relaxed]
+    static let disk: [JournalKind] = [.full, .normal]
 }
 
 /// A journal in a folder of its own, which can be closed and reopened.
@@ -32,7 +32,6 @@ final class JournalBench {
         case .memory: MemoryJournal()
         case .full: SQLiteJournal(at: path, durability: .full)
         case .normal: SQLiteJournal(at: path, durability: .normal)
-        case .relaxed: SQLiteJournal(at: path, durability: .relaxed)
         }
     }
 

@@ -101,46 +101,6 @@ import Testing
         await second.stop()
     }
 
-    @Test func `a record that was published before it was stored waits for room`() async throws {
-        let memory = MemoryJournal(durability: .relaxed)
-        let journal = FaultyJournal(memory)
-        let primary = try Primary.diary(journal)
-        try await primary.start()
-        journal.fail(FaultyJournal.full)
-        var lines: [String] = []
-        let rejection = await #expect(throws: Rejection.self) {
-            while true {
-                try await primary.send(Written(line: "\(lines.count)"))
-                lines.append("\(lines.count)")
-            }
-        }
-        #expect(rejection?.code == .storageFull)
-        #expect(!lines.isEmpty)
-        #expect(primary.state.lines == lines)
-        journal.fail(nil)
-        try await primary.sendOnceThereIsRoom(Written(line: "last"))
-        await primary.stop()
-        let second = try Primary.diary(FaultyJournal(memory))
-        try await second.start()
-        #expect(second.state.lines == lines + ["last"])
-        await second.stop()
-    }
-
-    @Test func `the stop reports records that were published and never stored`() async throws {
-        let log = EventLog()
-        let journal = FaultyJournal(MemoryJournal(durability: .relaxed))
-        let primary = try Primary.diary(journal, log: log)
-        try await primary.start()
-        journal.fail(FaultyJournal.full)
-        try await primary.send(Written(line: "1"))
-        await primary.stop()
-        let last = log.events.last
-        #expect(
-            last?.contains("critical: published records could not be stored: 1: there is no room") == true,
-            "\(log.events)"
-        )
-    }
-
     @Test func `an action that cannot be journaled is refused`() async throws {
         struct Odd: Action {
             func encode(to encoder: any Encoder) throws { throw CodingFailure(.unencodable, "odd") }

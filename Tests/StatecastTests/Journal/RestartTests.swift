@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    enum Kind: CaseIterable, Sendable { case memory, full, normal, relaxed }
+    enum Kind: CaseIterable, Sendable { case memory, full, normal }
 
     /// Opens the same journal at each call.
     private static func journals(_ kind: Kind, in folder: TemporaryFolder) -> () -> any Journal {
@@ -35,7 +35,6 @@ import Testing
             case .memory: memory
             case .full: SQLiteJournal(at: folder.path + "/journal", durability: .full)
             case .normal: SQLiteJournal(at: folder.path + "/journal", durability: .normal)
-            case .relaxed: SQLiteJournal(at: folder.path + "/journal", durability: .relaxed)
             }
         }
     }

@@ -83,7 +83,7 @@ private struct Run {
 
     static let sessions = (1...3).map { SessionID(high: 5, low: $0) }
 
-    init(_ commitment: StoreSettings.Commitment, suspects: [Suspect]) throws {
+    init(hasJournal: Bool, suspects: [Suspect]) throws {
         let state = Entries()
         bench = EngineBench(
             StoreProgram(
@@ -106,7 +106,7 @@ private struct Run {
                 // Reduced one by one, each action is a record.
                 $0.uncommittedRecordsMax = .max
             },
-            commitment: commitment,
+            hasJournal: hasJournal,
             suspects: suspects
         )
     }
@@ -153,7 +153,7 @@ private struct Run {
     }
 
     private mutating func fill(_ budget: () -> TurnBudget) {
-        guard bench.commitment != .none else { return }
+        guard bench.hasJournal else { return }
         let holdsRequests = bench.holdsRequests
         bench.fill()
         bench.now = bench.now.advanced(by: bench.limits.retryDelayMin)
@@ -265,7 +265,7 @@ extension SeededGenerator {
 @Suite struct `Any batches` {
     @Test(arguments: seeds(0..<500))
     func `have the results of reducing one by one`(seed: UInt64) throws {
-        for commitment in [StoreSettings.Commitment.none, .full, .relaxed] {
+        for hasJournal in [false, true] {
             var generator = SeededGenerator(seed: seed)
             let suspects = (0..<3).map { _ in
                 Suspect(
@@ -274,13 +274,13 @@ extension SeededGenerator {
                     isPoison: generator.oneIn(2)
                 )
             }
-            var batches = try Run(commitment, suspects: suspects)
-            var single = try Run(commitment, suspects: suspects)
+            var batches = try Run(hasJournal: hasJournal, suspects: suspects)
+            var single = try Run(hasJournal: hasJournal, suspects: suspects)
             for event in generator.events() {
                 batches.perform(event) { TurnBudget(actions: 1 + generator.below(9), bytes: 1 + generator.below(300)) }
                 single.perform(event) { TurnBudget(actions: 1, bytes: 1) }
             }
-            let place: Comment = "seed \(seed), \(commitment)"
+            let place: Comment = "seed \(seed), \(hasJournal ? "journal" : "no journal")"
             let (left, right) = (batches.bench, single.bench)
             #expect(left.log.receipts == right.log.receipts, place)
             #expect(left.log.receipts.mapValues(\.count) == counts(of: batches), "all actions have outcomes, \(place)")
@@ -293,7 +293,7 @@ extension SeededGenerator {
             #expect(left.log.cleared.map(\.text).sorted() == right.log.cleared.map(\.text).sorted(), place)
             let total = left.log.counts.reduce(0) { $0 + $1.total }
             #expect(total == right.log.counts.reduce(0) { $0 + $1.total }, place)
-            guard commitment != .none else { continue }
+            guard hasJournal else { continue }
             #expect(total == batches.entries.count, place)
             #expect(try batches.entries.allSatisfy { try $0.isAsReduced }, place)
         }

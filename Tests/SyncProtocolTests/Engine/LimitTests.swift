@@ -140,13 +140,10 @@ import Testing
         #expect(!bench.hasWork)
     }
 
-    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
-    func `a turn ends once the own actions of the process reach its budget of bytes`(
-        commitment: StoreSettings.Commitment
-    ) {
+    @Test func `a turn ends once the own actions of the process reach its budget of bytes`() {
         let bytes = TestAction(number: 0).encoded.count
         for (bytesMax, reduced) in [(1, 1), (2 * bytes, 2), (2 * bytes + 1, 3), (4 * bytes, 4)] as [(Int, UInt64)] {
-            var bench = PrimaryBench(commitment: commitment)
+            var bench = PrimaryBench()
             bench.engine.budget.bytes = bytesMax
             bench.act(4)
             bench.turn()
@@ -231,15 +228,12 @@ import Testing
         #expect(bench.records.count == 2 && bench.reduced == Revision(4))
     }
 
-    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
-    func `records of uncommittedBytesMax bytes are not stored, and further actions wait`(
-        commitment: StoreSettings.Commitment
-    ) {
+    @Test func `records of uncommittedBytesMax bytes are not stored, and further actions wait`() {
         var probe = PrimaryBench()
         probe.reduce(1...1)
         let bytes = probe.records.reduce(0) { $0 + $1.body.count }
         for (bytesMax, reduced) in [(bytes, 1), (bytes + 1, 2)] as [(Int, UInt64)] {
-            var bench = PrimaryBench(.with { $0.uncommittedBytesMax = bytesMax }, commitment: commitment)
+            var bench = PrimaryBench(.with { $0.uncommittedBytesMax = bytesMax })
             bench.reduce(1...1)
             bench.reduce(2...2)
             #expect(bench.reduced == Revision(reduced), "\(bytesMax) bytes")

@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `starts from a snapshot without a journal`() {
-        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, commitment: .none)
+        var bench = PrimaryBench(.with { $0.ringUpdatesMax = 4 }, hasJournal: false)
         bench.advance(by: 10)
         #expect(bench.join(from: Self.position).snapshotsOrdered == 1)
     }

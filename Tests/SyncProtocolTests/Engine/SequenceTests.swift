@@ -356,16 +356,12 @@ import Testing
         #expect(bench.nextDeadline == .seconds(60))
     }
 
-    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
-    func `wakes the store once, even if the actions have to wait for another reason`(
-        commitment: StoreSettings.Commitment
-    ) {
+    @Test func `wakes the store once, even if the actions have to wait for another reason`() {
         var bench = PrimaryBench(
             .with {
                 $0.heartbeatInterval = .seconds(60)
                 $0.uncommittedBytesMax = 1
-            },
-            commitment: commitment
+            }
         )
         _ = bench.tick(at: .origin)
         bench.reduce(1...1)
@@ -480,8 +476,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [StoreSettings.Commitment.none, .full, .relaxed])
-    func `sends nothing any more once a part of the batch cancels it`(commitment: StoreSettings.Commitment) throws {
+    @Test(arguments: [false, true])
+    func `sends nothing any more once a part of the batch cancels it`(hasJournal: Bool) throws {
         let state = Numbers()
         var bench = EngineBench(
             StoreProgram(
@@ -506,7 +502,7 @@ import Testing
                 summary: try Summary(ofEncoded: StateEncoder().encode(state))
             ),
             state: state,
-            commitment: commitment
+            hasJournal: hasJournal
         )
         bench.request(.action(LocalAction(Cancelling(number: 0), origin: .dispatched)))
         bench.turn()
@@ -525,34 +521,7 @@ import Testing
         #expect(reason.message.hasSuffix("the effect was cancelled"))
         let entries = bench.log.stored.flatMap(\.record.runs).flatMap(\.entries)
         let cancelled = entries.filter { $0.rejection?.message == reason.message }.map(\.action)
-        #expect(try cancelled == (commitment == .none ? [] : [ActionTable.encode(Cancelling(number: 3))]))
-    }
-}
-
-@Suite struct `A full disk of a relaxed journal` {
-    @Test func `takes nothing back, and refuses further actions`() {
-        var bench = PrimaryBench(commitment: .relaxed)
-        bench.engine.budget = TurnBudget(actions: 2)
-        bench.reduce(1...3)
-        #expect(bench.head == Revision(2), "published before it is stored")
-        bench.act(1)
-        bench.engine.request(.action(LocalAction(TestAction(number: 0), id: LocalID(1), origin: .awaited)))
-        bench.fill()
-        bench.turn()
-        #expect(bench.engine.log.answers.isEmpty, "it arrived after the journal's report")
-        bench.fill()
-        #expect(bench.engine.log.answers == [LocalID(1): .rejected(Rejection(.storageFull, "no room"))])
-        bench.turn()
-        #expect(bench.push(4...4).refusals() == [.storageFull])
-        bench.turn()
-        #expect(bench.head == Revision(2) && bench.records.count == 1)
-        bench.now = .seconds(1)
-        bench.turn()
-        // The rest of the frame, and the action that nothing awaits.
-        #expect(bench.head == Revision(4))
-        #expect(bench.engine.log.receipts[Fixture.session]?.keys.sorted() == [1, 2, 3])
-        bench.commit()
-        #expect(bench.engine.log.notices.contains(.hasRoomAgain))
+        #expect(try cancelled == (!hasJournal ? [] : [ActionTable.encode(Cancelling(number: 3))]))
     }
 }
 
@@ -577,9 +546,9 @@ import Testing
         #expect(bench.engine.log.removed == [ObserverID(2)])
     }
 
-    @Test(arguments: [StoreSettings.Commitment.none, .full, .relaxed])
-    func `are added once, after all parts of a batch that is reduced again`(commitment: StoreSettings.Commitment) {
-        var bench = PrimaryBench(commitment: commitment)
+    @Test(arguments: [false, true])
+    func `are added once, after all parts of a batch that is reduced again`(hasJournal: Bool) {
+        var bench = PrimaryBench(hasJournal: hasJournal)
         bench.act()
         bench.engine.request(.action(LocalAction(TestAction(number: 0, verdict: .breaksState), origin: .dispatched)))
         bench.engine.request(.observe(ObserverID(1), .current))
@@ -709,9 +678,8 @@ import Testing
 
     /// While a batch is reduced again, its sessions have no outcomes in flight, so that each of them could be evicted.
     /// The records would then contain outcomes of a session that the store has forgotten.
-    @Test(arguments: [StoreSettings.Commitment.full, .relaxed])
-    func `takes no session of a batch that is reduced again`(commitment: StoreSettings.Commitment) throws {
-        var bench = PrimaryBench(.with { $0.sessionRunsMax = 2 }, commitment: commitment)
+    @Test func `takes no session of a batch that is reduced again`() throws {
+        var bench = PrimaryBench(.with { $0.sessionRunsMax = 2 })
         bench.verdicts = [2: .rejected(Rejection(.refused, "no")), 4: .breaksState]
         bench.push(1...6)
         bench.verdicts = [:]
@@ -719,11 +687,9 @@ import Testing
         bench.turn()
         #expect(bench.engine.log.records.count > 1, "it was reduced again in parts")
         #expect(bench.engine.log.records.allSatisfy { $0.record.forgotten.isEmpty })
-        if commitment == .full {
-            // If the session was forgotten, this opens it again, with outcomes that no record has.
-            bench.push(1...1, of: Fixture.otherSession, opened: 1)
-            bench.turn()
-        }
+        // If the session was forgotten, this opens it again, with outcomes that no record has.
+        bench.push(1...1, of: Fixture.otherSession, opened: 1)
+        bench.turn()
         bench.commit()
         #expect(bench.engine.log.receipts[Fixture.session]?.count == 6)
         #expect(bench.engine.log.receipts[Fixture.otherSession]?.count == 2)

@@ -14,7 +14,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
 
     private(set) var engine: Engine
     let limits: Limits
-    let commitment: StoreSettings.Commitment
+    let hasJournal: Bool
     /// The marks around decoding and reduction.
     let marks = RecordedMarks()
     var now = Instant.origin
@@ -38,8 +38,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     /// The work of effects.
     private(set) var runs: [EffectWork] = []
     private var runCount: UInt64 = 0
-    /// The last record that a relaxed journal has accepted.
-    private var accepted: JournalSequence?
     private var storedRevision: Revision
     private var storedSequence: JournalSequence
     private var isResumed = false
@@ -49,13 +47,13 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         history: History,
         state: State,
         limits: Limits = Limits(),
-        commitment: StoreSettings.Commitment = .full,
+        hasJournal: Bool = true,
         suspects: [Suspect] = [],
         snapshots: SnapshotPolicy = SnapshotPolicy(bytes: .max, records: .max),
         now: Instant = .origin
     ) {
         self.limits = limits
-        self.commitment = commitment
+        self.hasJournal = hasJournal
         self.now = now
         (storedRevision, storedSequence) = (history.head, history.sequence)
         log.head = history.head
@@ -65,7 +63,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
                 limits: limits,
                 migrations: 99,
                 actionsEndpoint: Fixture.endpoint,
-                commitment: commitment,
+                durability: hasJournal ? "full" : nil,
                 snapshots: snapshots
             ),
             history: history,
@@ -154,8 +152,8 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         let now = now
         isResumed = false
         let answers = send { $0.journalIsFull(message, at: now, into: &$1) }
-        #expect(isResumed == (commitment == .full), "the journal accepts records again once the engine rolled back")
-        if commitment == .full { records = [] }
+        #expect(isResumed, "the journal accepts records again once the engine rolled back")
+        records = []
         return answers
     }
 
@@ -225,9 +223,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     private mutating func send(_ event: (inout Engine, inout Engine.Directives) -> Void) -> [Answer] {
         var directives: Engine.Directives = []
         event(&engine, &directives)
-        var answers = directives.compactMap { perform($0) }
-        if let sequence = accepted.take() { answers += send { $0.accepted(through: sequence, into: &$1) } }
-        return answers
+        return directives.compactMap { perform($0) }
     }
 
     private mutating func perform(_ directive: StoreDirective) -> Answer? {
@@ -235,16 +231,15 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .publish(let topic, let frame):
             log.published(frame, on: topic)
             if case .update(let update) = frame, topic == .feed {
-                #expect(commitment != .full || update.to <= storedRevision, "published before it is stored")
+                #expect(!hasJournal || update.to <= storedRevision, "published before it is stored")
             }
             return .publish(topic, frame)
         case .commit(let record):
-            #expect(commitment != .none, "a store without a journal makes no records")
+            #expect(hasJournal, "a store without a journal makes no records")
             #expect(record.sequence == (records.last?.sequence ?? storedSequence).next, "the records have to chain")
             #expect(record.from == records.last?.to ?? storedRevision, "the records have to chain")
             records.append(record)
             log.records.append(record)
-            if commitment == .relaxed { accepted = record.sequence }
         case .encodeSnapshot:
             let published = engine.published
             encodings.append((published.state, published.revision, published.summary.digest))
@@ -291,11 +286,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .merge(let parts), .sequence(let parts): for part in parts { start(part, at: revision) }
         }
     }
-}
-
-extension StoreSettings.Commitment {
-    static let full = stored(durability: "full")
-    static let relaxed = accepted(durability: "relaxed")
 }
 
 /// The running work of an effect.

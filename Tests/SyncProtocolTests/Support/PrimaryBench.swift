@@ -73,16 +73,16 @@ struct PrimaryBench {
     /// The verdict on each action by number; `applied` by default.
     var verdicts: [UInt64: TestAction.Verdict] = [:]
 
-    init(_ limits: Limits = Limits(), commitment: StoreSettings.Commitment = .full, suspects: [Suspect] = []) {
+    init(_ limits: Limits = Limits(), hasJournal: Bool = true, suspects: [Suspect] = []) {
         let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: Self.summary(0))
-        self.init(history: history, limits, commitment: commitment, suspects: suspects)
+        self.init(history: history, limits, hasJournal: hasJournal, suspects: suspects)
     }
 
     /// Continues a history.
     init(
         history: History,
         _ limits: Limits = Limits(),
-        commitment: StoreSettings.Commitment = .full,
+        hasJournal: Bool = true,
         suspects: [Suspect] = [],
         snapshots: SnapshotPolicy = SnapshotPolicy(bytes: .max, records: .max)
     ) {
@@ -93,7 +93,7 @@ struct PrimaryBench {
             history: history,
             state: state,
             limits: limits,
-            commitment: commitment,
+            hasJournal: hasJournal,
             suspects: suspects,
             snapshots: snapshots
         )

@@ -64,7 +64,7 @@ struct DocumentPrimary {
             limits: Limits(),
             migrations: 6_425_107_239_870_014_923,
             actionsEndpoint: "tcp://127.0.0.1:7101",
-            commitment: .none,
+            durability: nil,
             snapshots: SnapshotPolicy(bytes: .max, records: .max)
         )
         let summary = try Summary(ofEncoded: StateEncoder().encode(state))

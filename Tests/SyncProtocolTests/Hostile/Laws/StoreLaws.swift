@@ -36,7 +36,7 @@ private struct StoreRun {
     private static let time = Timestamp(milliseconds: 1_700_000_000_000)
 
     private var script: Script
-    private let commitment: StoreSettings.Commitment
+    private let hasJournal: Bool
     private var engine: StoreEngine<Board>
     private var epoch = Epoch(1)
     private var epochs: [EpochStart] = []
@@ -58,10 +58,8 @@ private struct StoreRun {
     private var lastID: UInt64 = 0
 
     // The journal.
-    /// The records that are not visible yet; at relaxed durability, those that are not accepted.
+    /// The records that are not stored yet.
     private var records: [EncodedRecord] = []
-    /// The accepted records that are not stored yet.
-    private var accepted: [EncodedRecord] = []
     private var lastRecord: (sequence: JournalSequence, to: Revision) = (JournalSequence(0), Revision(0))
     /// The records since the start of this incarnation that may be published, and the sessions before them.
     private var visible: [EncodedRecord] = []
@@ -78,34 +76,32 @@ private struct StoreRun {
 
     static func check(_ script: Script) throws(BrokenLaw) {
         var script = script
-        let commitment = [
-            StoreSettings.Commitment.stored(durability: "full"), .accepted(durability: "relaxed"), .none,
-        ][script.below(3)]
-        var run = StoreRun(script, commitment)
+        let hasJournal = script.below(3) < 2
+        var run = StoreRun(script, hasJournal: hasJournal)
         try run.start()
         while !run.script.isAtEnd { try run.step() }
         try run.end()
     }
 
-    private init(_ script: Script, _ commitment: StoreSettings.Commitment) {
-        (self.script, self.commitment) = (script, commitment)
+    private init(_ script: Script, hasJournal: Bool) {
+        (self.script, self.hasJournal) = (script, hasJournal)
         document = Board().value
         base = History(lineage: Self.lineage, epoch: epoch, summary: Summary(of: document))
         replayed = base
-        engine = Self.engine(continuing: base, Board(), commitment, at: now)
+        engine = Self.engine(continuing: base, Board(), hasJournal: hasJournal, at: now)
     }
 
     private static func engine(
         continuing history: History,
         _ state: Board,
-        _ commitment: StoreSettings.Commitment,
+        hasJournal: Bool,
         at now: Instant
     ) -> StoreEngine<Board> {
         let settings = StoreSettings(
             limits: limits,
             migrations: 1,
             actionsEndpoint: "tcp://*:1",
-            commitment: commitment,
+            durability: hasJournal ? "full" : nil,
             snapshots: SnapshotPolicy(bytes: 256, records: 4)
         )
         // An action that is said to have crashed the process.
@@ -124,8 +120,7 @@ private struct StoreRun {
         case 4: try turns()
         case 5, 6: try subscribe(to: topic().address.bytes)
         case 7: try unsubscribe()
-        case 8: try store(1 + script.below(3))
-        case 9: try accept(1 + script.below(3))
+        case 8, 9: try store(1 + script.below(3))
         case 10: try fill()
         case 11:
             let isDue = script.oneIn(2)
@@ -316,21 +311,8 @@ private struct StoreRun {
 
     /// The journal stores the first `count` records.
     private mutating func store(_ count: Int) throws(BrokenLaw) {
-        if case .accepted = commitment {
-            guard let last = accepted.prefix(count).last else { return }
-            accepted.removeFirst(min(count, accepted.count))
-            return try send { $0.stored(through: last.sequence, into: &$1) }
-        }
         guard let last = try show(count) else { return }
         try send { $0.stored(through: last.sequence, into: &$1) }
-    }
-
-    /// A relaxed journal accepts the first `count` records.
-    private mutating func accept(_ count: Int) throws(BrokenLaw) {
-        guard case .accepted = commitment else { return }
-        accepted += records.prefix(count)
-        guard let last = try show(count) else { return }
-        try send { $0.accepted(through: last.sequence, into: &$1) }
     }
 
     /// The first `count` records may be published.
@@ -381,11 +363,10 @@ private struct StoreRun {
     }
 
     private mutating func fill() throws(BrokenLaw) {
-        guard commitment != .none else { return }
+        guard hasJournal else { return }
         let now = now
         isResumed = false
         try send { $0.journalIsFull("no room", at: now, into: &$1) }
-        guard case .stored = commitment else { return }
         try require(isResumed, "the journal accepts records again")
         records = []
         lastRecord = visible.last.map { ($0.sequence, $0.to) } ?? (base.sequence, base.head)
@@ -393,7 +374,7 @@ private struct StoreRun {
 
     /// Another incarnation continues from what the journal has.
     private mutating func restart() throws(BrokenLaw) {
-        guard commitment != .none else { return }
+        guard hasJournal else { return }
         let published = engine.published
         try require(replayed.head == published.revision, "\(replayed.head) is recovered of \(published.revision)")
         try require(replayed.summary == published.summary, "\(replayed.summary) is recovered of \(published.summary)")
@@ -418,11 +399,11 @@ private struct StoreRun {
         }
         base.epochs.append(EpochStart(epoch: epoch, revision: base.head, stateVersion: 1, time: Self.time))
         replayed = base
-        (records, accepted, visible, reads) = ([], [], [], [])
+        (records, visible, reads) = ([], [], [])
         (awaited, asked, heard, joins, snapshots) = ([], [], [], [:], [:])
         (encoding, isStoringSnapshot) = (false, false)
         lastRecord = (base.sequence, base.head)
-        engine = Self.engine(continuing: base, published.state, commitment, at: now)
+        engine = Self.engine(continuing: base, published.state, hasJournal: hasJournal, at: now)
         try start()
     }
 
@@ -453,7 +434,7 @@ private struct StoreRun {
             try published(frame, on: topic)
         case .commit(let record):
             let isNext = record.sequence == lastRecord.sequence.next && record.from == lastRecord.to
-            try require(isNext && commitment != .none, "record \(record.sequence) follows \(lastRecord)")
+            try require(isNext && hasJournal, "record \(record.sequence) follows \(lastRecord)")
             lastRecord = (record.sequence, record.to)
             records.append(record)
         case .encodeSnapshot:
@@ -523,7 +504,7 @@ private struct StoreRun {
     private mutating func follow(_ update: Update) throws(BrokenLaw) {
         try require((update.lineage, update.epoch) == (Self.lineage, epoch), "\(update) is of another epoch")
         try require(update.from == head && update.to > head, "an update from \(update.from) at \(head)")
-        let isDurable = commitment == .none || update.to <= replayed.head
+        let isDurable = !hasJournal || update.to <= replayed.head
         try require(isDurable, "\(update.to) is published, \(replayed.head) is durable")
         do throws(CodingFailure) {
             try Patch(decoding: update.patch).apply(to: &document)
@@ -551,7 +532,7 @@ private struct StoreRun {
     /// Receipts report outcomes that a restart recovers. Their messages may be dropped.
     private func check(_ receipts: Receipts, of session: SessionID) throws(BrokenLaw) {
         try require((receipts.lineage, receipts.epoch) == (Self.lineage, epoch), "receipts are of another epoch")
-        guard commitment != .none else { return }
+        guard hasJournal else { return }
         for run in receipts.outcomes.runs {
             for index in 0..<run.count {
                 let number = run.first.advanced(by: index)
