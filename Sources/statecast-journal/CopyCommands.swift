@@ -57,47 +57,6 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 }
 
-struct ExportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "export",
-        abstract: "Writes a journal in its current state to standard output, as one stream of bytes.",
-        discussion: "A sequence of CBOR items (RFC 8742), each with its checksum; docs/OPERATING.md describes them."
-    )
-
-    @OptionGroup var journal: JournalArgument
-
-    func run() async throws {
-        try await reportingFailures {
-            guard !Terminal.isTerminal(.standard) else {
-                throw CommandFailure.wrongUsage(
-                    "an archive cannot be written to a terminal: redirect it to a file, with > FILE"
-                )
-            }
-            let reader = try JournalReader(at: journal.path)
-            do { try JournalArchive.export(reader, LineOutput.writeNow) } catch is OutputClosed {
-                throw CommandFailure.failed("the archive is incomplete: standard output is closed")
-            }
-        }
-    }
-}
-
-struct ImportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "import",
-        abstract: "Makes a journal of an exported one, read from standard input, with a new lineage."
-    )
-
-    @Argument(help: "The destination: a directory that does not exist, or is empty.")
-    var to: String
-
-    func run() async throws {
-        try await reportingFailures {
-            let copy = try JournalArchive.import(to: to, begun: .now) { try InputLines.readChunk().get() }
-            try await LineOutput().write(copy.line("journal", at: to))
-        }
-    }
-}
-
 struct SalvageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",

@@ -12,8 +12,8 @@ struct JournalCommand: AsyncParsableCommand {
             PATH is the directory that statecast-primary --journal names. Subcommands that only read work while a \
             primary runs, and change nothing.
 
-            Two primaries must never continue one history: restore, import and salvage make journals with a new \
-            lineage. They write to a directory that does not exist yet, or is empty.
+            Two primaries must never continue one history: restore and salvage make journals with a new lineage. \
+            They write to a directory that does not exist yet, or is empty.
 
             Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or an \
             interrupted copy, 1 different, or failed.
@@ -27,10 +27,7 @@ struct JournalCommand: AsyncParsableCommand {
             CommandGroup(name: "Checking", subcommands: [VerifyCommand.self, ReplayCommand.self]),
             CommandGroup(
                 name: "Copying",
-                subcommands: [
-                    BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self,
-                    SalvageCommand.self,
-                ]
+                subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]
             ),
         ]
     )

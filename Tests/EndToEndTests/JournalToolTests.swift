@@ -40,13 +40,11 @@ import Testing
         }
         try await Self.run(shown[(stop + 1)...], in: folder, at: "tcp://127.0.0.1:9")
         #expect(shown.count > 12)
-        for command in [
-            "info", "actions", "state", "diff", "verify", "replay", "backup", "restore", "export", "import",
-        ] {
+        for command in ["info", "actions", "state", "diff", "verify", "replay", "backup", "restore"] {
             #expect(shown.contains { $0.command.contains("statecast-journal \(command)") }, "\(command)")
         }
         // The new journals can be served and continued.
-        for path in ["restored", "imported", "salvaged"] {
+        for path in ["restored", "salvaged"] {
             let arguments = ["--app", "counter", "--publish", anyPort, "--actions", anyPort]
             try await Tool.primary.runningValue(arguments + ["--journal", "\(folder.path)/\(path)"]) { tool in
                 let served = try await Served(tool)
@@ -184,7 +182,7 @@ import Testing
     }
 
     @Test func `a missing journal exits with 1 and one line`() async throws {
-        for command in ["info", "actions", "state", "verify", "replay", "export"] {
+        for command in ["info", "actions", "state", "verify", "replay"] {
             let ending = try await Tool.journal.run([command, "/nowhere"])
             #expect(ending.exitCode == 1, "\(command): \(ending)")
             #expect(ending.errors == "Error: there is no journal in /nowhere: it has no journal.sqlite\n")

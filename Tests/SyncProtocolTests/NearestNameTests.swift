@@ -9,7 +9,7 @@ import Testing
         ("Nonsense", nil), ("restoer", "restore"),
     ]) func `a name that is misspelt is near to one`(name: String, near: String?) {
         let names = [
-            "StepChangeRequested", "CounterIncreaseRequested", "verify", "step", "counter", "restore", "export",
+            "StepChangeRequested", "CounterIncreaseRequested", "verify", "step", "counter", "restore", "backup",
         ]
         #expect(name.nearest(among: names) == near)
     }
