@@ -22,8 +22,6 @@ final class CommitMarkFile: @unchecked Sendable {
         static let purpose = 16
         static let epoch = 24
         static let acknowledged = [64, 128]
-        /// The crash marker of version 0.1.0, which contains secrets of sessions.
-        static let oldCrashMarker = 256
         static let crashMarker = 2048
         /// The count of the name's bytes and their checksum, then the name.
         static let store = 1024
@@ -156,7 +154,6 @@ final class CommitMarkFile: @unchecked Sendable {
     func claim(_ epoch: Epoch) throws(JournalFailure) {
         self[Offset.epoch] = epoch.rawValue
         self[Offset.epoch + 8] = Self.checksum(epoch.rawValue, 0)
-        (page + Offset.oldCrashMarker).initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
         try flush()
     }
 
@@ -168,7 +165,7 @@ final class CommitMarkFile: @unchecked Sendable {
         self[offset + 16] = Self.checksum(entry.sequence.rawValue, entry.revision.rawValue)
     }
 
-    /// The store's name; `nil` if it is damaged, or in a file of the first version, which has no name.
+    /// The store's name; `nil` if it is damaged.
     private(set) var store: StoreName? {
         get {
             let count = self[Offset.store]

@@ -29,12 +29,6 @@ enum JournalSchema {
                         sequence INTEGER PRIMARY KEY,
                         start INTEGER NOT NULL, end INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL
                     );
-                    """
-            )
-        }
-        migrator.registerMigration("2") { db in
-            try db.execute(
-                sql: """
                     CREATE TABLE origin (
                         id INTEGER PRIMARY KEY CHECK (id = 1),
                         sequence INTEGER NOT NULL, revision INTEGER NOT NULL, content INTEGER NOT NULL,
@@ -110,20 +104,15 @@ enum JournalSchema {
 
     /// The entry of the first snapshot without its content; `nil` if there is no copy, or if its row is damaged.
     static func originEntry(_ db: Database) throws -> SnapshotEntry? {
-        // A journal of the first version has no such table, and a reader does not migrate it.
-        guard try db.tableExists("origin"),
-            let row = try Row.fetchOne(db, sql: "SELECT sequence, revision, content, checksum FROM origin")
-        else { return nil }
+        guard let row = try Row.fetchOne(db, sql: "SELECT sequence, revision, content, checksum FROM origin") else {
+            return nil
+        }
         return try? originEntry(row)
     }
 
     static func origin(_ db: Database, _ directory: JournalDirectory) throws -> JournalSnapshot? {
-        guard try db.tableExists("origin"),
-            let row = try Row.fetchOne(
-                db,
-                sql: "SELECT sequence, revision, content, checksum, context, state FROM origin"
-            )
-        else { return nil }
+        let sql = "SELECT sequence, revision, content, checksum, context, state FROM origin"
+        guard let row = try Row.fetchOne(db, sql: sql) else { return nil }
         guard let entry = try? originEntry(row), let context = row.blob(4), let state = row.blob(5),
             case let snapshot = JournalSnapshot(entry, context: context, state: state),
             try row.bits(2) == contentChecksum(of: snapshot)

@@ -242,7 +242,7 @@ import Testing
         let ending = try await tool.run(["--version"])
         #expect(ending.exitCode == 0, "\(ending)")
         #expect(ending.output.count == 1)
-        #expect(ending.output.first?.hasPrefix(tool.name + " 0.1.0, protocol version 2") == true, "\(ending)")
+        #expect(ending.output.first?.hasPrefix(tool.name + " 0.2.0-beta, protocol version 2") == true, "\(ending)")
     }
 
     @Test func `a negative value is refused`() async throws {

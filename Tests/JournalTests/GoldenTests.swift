@@ -16,7 +16,7 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
 /// `STATECAST_GOLDEN=RELEASE swift test --filter 'can be written by this build'`, add the release to ``releases``, and
 /// commit both.
 @Suite(.timeLimit(.minutes(10))) struct `Golden files of a release` {
-    static let releases = ["0.1"]
+    static let releases = ["0.2"]
 
     /// A copy of the files of one release: opening a journal changes it.
     private struct Golden {
@@ -27,9 +27,7 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
             let source = Self.folder(of: release)
             try FileManager.default.copyItem(atPath: source, toPath: folder.path)
             let json = try Data(contentsOf: URL(filePath: source + "/expected.json"))
-            var expected = try JSONDecoder().decode(Expected.self, from: json)
-            if release == "0.1" { try expected.replaceSecrets() }
-            self.expected = expected
+            expected = try JSONDecoder().decode(Expected.self, from: json)
         }
 
         static func folder(of release: String) -> String {
@@ -111,29 +109,6 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
 
     // MARK: Continuing
 
-    /// The size is in the first page of the database.
-    @Test func `keep their page size, and new journals have large pages`() throws {
-        func pageBytes(of journal: String) throws -> Int {
-            let head = try Data(contentsOf: URL(filePath: journal + "/journal.sqlite")).prefix(18).suffix(2)
-            return head.reduce(0) { $0 << 8 | Int($1) }
-        }
-        let golden = try Golden("0.1")
-        let old = SQLiteJournal(at: golden.journal)
-        let last = try #require(try old.open()).last
-        let record = try #require(try old.records(after: JournalSequence(last.rawValue - 1), bytesMax: 1).first)
-        let next = JournalRecord(sequence: last.next, from: record.to, to: record.to, body: record.body)
-        try old.append([next])
-        old.close()
-        #expect(try pageBytes(of: golden.journal) == 4096)
-        #expect(try old.open()?.last == last.next)
-        old.close()
-
-        let new = JournalBench(.full)
-        try new.begin()
-        new.journal.close()
-        #expect(try pageBytes(of: new.path) == 16 << 10)
-    }
-
     @Test(arguments: releases, [false, true])
     func `are continued, and no action is lost or applied twice`(release: String, withKeys: Bool) async throws {
         let golden = try Golden(release)
@@ -148,8 +123,6 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
         let applied = try golden.sender("applied.session", from: endpoint, senders)
         #expect(try await Self.outcomes(of: applied.resumed) == expected.applied)
         #expect(primary.state == expected.state)
-        let marks = try Data(contentsOf: URL(filePath: golden.journal + "/marks"))
-        #expect(marks[256..<1024].allSatisfy { $0 == 0 }, "of 0.1.0, with secrets")
         let next = try await applied.send(CounterIncreaseRequested())
         #expect(next.session.description == expected.applied.last?.session)
         #expect(next.number.rawValue == (expected.applied.last?.number ?? 0) + 1)
@@ -241,19 +214,6 @@ private struct Expected: Codable {
     var applied: [Outcome]
     /// Names of the actions in `unsent.session`.
     var unsent: [String]
-}
-
-extension Expected {
-    /// Release 0.1 wrote the secret of a session where later ones write the session.
-    mutating func replaceSecrets() throws {
-        for outcomes in [\Self.outcomes, \Self.applied] {
-            for index in self[keyPath: outcomes].indices {
-                let secret = try #require(SessionID(self[keyPath: outcomes][index].session))
-                let session = secret == .primary ? secret : SessionSecret(high: secret.high, low: secret.low).session
-                self[keyPath: outcomes][index].session = session.description
-            }
-        }
-    }
 }
 
 extension Expected.Outcome {

@@ -102,7 +102,7 @@ package struct NodeOptions: ParsableArguments {
 /// The release of the executables.
 package enum Release {
     /// A semantic version.
-    private static let number = "0.1.0"
+    private static let number = "0.2.0-beta"
 
     /// What `--version` prints.
     package static func line(of executable: String) -> String {

@@ -333,7 +333,6 @@ extension SessionTable.Session {
         if let user { writer.text(user) }
     }
 
-    /// Reads a session. Snapshots of older builds have a list of single outcomes.
     fileprivate init(from reader: inout CBORReader) throws(CodingFailure) {
         let count = try reader.arrayCount(atLeast: 3)
         let opened: JournalSequence = try reader.quantity()

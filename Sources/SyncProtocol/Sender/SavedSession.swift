@@ -225,20 +225,17 @@ package struct InputMark: Hashable, Sendable {
 
 // MARK: Coding
 
-/// The encoding in CBOR, for the session file: an array of 8 elements, to which later versions may append some. In
-/// files of format 1 it has 6, and contains single actions and their outcomes instead of chunks and runs.
+/// The encoding in CBOR, for the session file: an array of 7 elements, to which later versions may append some.
 extension SavedSession {
     package var encoded: [UInt8] {
         let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
         var writer = CBORWriter(reserving: 128 + size + 64 * outcomes.count)
-        writer.array(count: 8)
+        writer.array(count: 7)
         writer.text(store.text)
         checkpoint.write(to: &writer)
         writer.write(mark)
         writer.bool(isInputEnded)
         writer.unsigned(last.rawValue)
-        // Single actions of format 1.
-        writer.array(count: 0)
         writer.array(count: chunks.count)
         for chunk in chunks { chunk.write(from: max(first, chunk.first), to: &writer) }
         writer.array(count: outcomes.count)
@@ -249,19 +246,16 @@ extension SavedSession {
     /// - Throws: ``CodingFailure`` that names the malformed part.
     package init(decoding bytes: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(bytes)
-        let count = try reader.arrayCount(atLeast: 6)
+        let count = try reader.arrayCount(atLeast: 7)
         let name = try reader.text()
         do { store = try StoreName(name) } catch { throw CodingFailure(.malformed, error.message) }
         checkpoint = try SessionCheckpoint(from: &reader)
         mark = try reader.mark()
         isInputEnded = try reader.bool()
         let last = Ticket(rawValue: try reader.unsigned())
-        var (chunks, resolved) = try reader.savedActions()
-        if count >= 8 {
-            chunks += try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
-            resolved += try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
-        }
-        for _ in (count >= 8 ? 8 : 6)..<count { try reader.skip() }
+        let chunks = try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
+        let resolved = try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
+        for _ in 7..<count { try reader.skip() }
         try reader.requireEnd()
         let kept = chunks.reduce(0) { $0 + $1.count }
         guard last.rawValue >= UInt64(kept), last.rawValue < .max else {

@@ -46,17 +46,13 @@ package struct SessionChange: Hashable, Sendable {
 
 // MARK: Coding
 
-/// The encoding in CBOR: an array of 9 elements, in older files 8. In files of format 1 it has 6, and contains single
-/// actions and their outcomes instead of chunks and runs.
+/// The encoding in CBOR: an array of 7 elements, to which later versions may append some.
 extension SessionChange {
     package var encoded: [UInt8] {
         let size = chunks.reduce(0) { $0 + $1.bytes.count + 32 + 24 * $1.marks.count }
         var writer = CBORWriter(reserving: 64 + size + 64 * resolved.count)
-        writer.array(count: 9)
+        writer.array(count: 7)
         if let checkpoint { checkpoint.write(to: &writer) } else { writer.null() }
-        // Single actions of format 1, and their outcomes.
-        writer.array(count: 0)
-        writer.array(count: 0)
         if let acknowledged { writer.unsigned(acknowledged.rawValue) } else { writer.null() }
         if let mark { writer.write(mark) } else { writer.null() }
         if let isInputEnded { writer.bool(isInputEnded) } else { writer.null() }
@@ -71,21 +67,15 @@ extension SessionChange {
     /// - Throws: ``CodingFailure`` that names the malformed part.
     package init(decoding bytes: [UInt8]) throws(CodingFailure) {
         var reader = CBORReader(bytes)
-        let count = try reader.arrayCount(atLeast: 6)
+        let count = try reader.arrayCount(atLeast: 7)
         checkpoint = try reader.optional { reader throws(CodingFailure) in try SessionCheckpoint(from: &reader) }
-        (chunks, resolved) = try reader.savedActions()
-        resolved += try reader.savedOutcomes()
         acknowledged = try reader.optional { reader throws(CodingFailure) in Ticket(rawValue: try reader.unsigned()) }
         mark = try reader.optional { reader throws(CodingFailure) in try reader.mark() }
         isInputEnded = try reader.optional { reader throws(CodingFailure) in try reader.bool() }
-        if count >= 8 {
-            chunks += try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
-            resolved += try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
-        }
-        if count >= 9 {
-            keepsOutcomes = try reader.optional { reader throws(CodingFailure) in try reader.bool() }
-        }
-        for _ in (count >= 9 ? 9 : count >= 8 ? 8 : 6)..<count { try reader.skip() }
+        chunks = try reader.list { reader throws(CodingFailure) in try ActionChunk(from: &reader) }
+        resolved = try reader.list { reader throws(CodingFailure) in try ResolvedRun(from: &reader) }
+        keepsOutcomes = try reader.optional { reader throws(CodingFailure) in try reader.bool() }
+        for _ in 7..<count { try reader.skip() }
         try reader.requireEnd()
     }
 }

@@ -12,22 +12,16 @@ extension CBORReader {
         return SessionSecret(high: high, low: low)
     }
 
-    /// Reads the identity of a session. Journals and session files of versions up to 0.1.0 have the secret instead, in
-    /// 16 bytes, and for the primary's own session 16 zero bytes.
     mutating func session() throws(CodingFailure) -> SessionID {
         let bytes = try bytesInPlace()
-        let (high, low) = Hexadecimal.words(bigEndian: bytes.suffix(16))
-        switch bytes.count {
-        case 16:
-            return (high, low) == (0, 0) ? .primary : SessionSecret(high: high, low: low).session
-        case 17 where bytes.first == SessionID.format:
-            return SessionID(high: high, low: low)
-        default:
+        guard bytes.count == 17, bytes.first == SessionID.format else {
             throw CodingFailure(
                 .malformed,
-                "expected a session of 17 bytes that begins with \(SessionID.format), or one of 16, got \(bytes.count)"
+                "expected a session of 17 bytes that begins with \(SessionID.format), got \(bytes.count)"
             )
         }
+        let (high, low) = Hexadecimal.words(bigEndian: bytes.suffix(16))
+        return SessionID(high: high, low: low)
     }
 
     private mutating func identity(of count: Int) throws(CodingFailure) -> ArraySlice<UInt8> {

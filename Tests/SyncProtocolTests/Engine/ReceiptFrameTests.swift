@@ -91,33 +91,6 @@ import Testing
         return PrimaryBench(history: history)
     }
 
-    /// The form of version 0.1: one outcome for each action.
-    @Test func `are read from lists of single outcomes`() throws {
-        let id: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]
-        let outcomes: Value = [1, 2, ["refused", "no"], ["refused", "no"], ["refused", ""], 4]
-        let sessions: Value = [0, [0, 1, [3]], [[.bytes(id), [2, 7, outcomes]]]]
-        let context = try SnapshotContext(decoding: Self.context(sessions))
-        var bench = Self.bench(continuing: context)
-        let answer = bench.subscribed(to: .receipts(Fixture.session))
-        #expect(answer.watermarks().map(\.number) == [ActionNumber(12)])
-        #expect(answer.watermarks().map(\.opened) == [JournalSequence(2)])
-        let rejected = Outcome.rejected(Rejection(.refused, "no"))
-        let expected: [UInt64: Outcome] = [
-            7: .applied(Revision(1)), 8: .applied(Revision(2)), 9: rejected, 10: rejected,
-            11: .rejected(Rejection(.refused, "")), 12: .applied(Revision(4)),
-        ]
-        #expect(answer.receipts() == expected)
-        bench.push(13...13)
-        #expect(bench.turnAndCommit().receipts() == [13: .applied(Revision(5))])
-        bench.engine.request(.action(LocalAction(TestAction(number: 0), id: LocalID(1), origin: .awaited)))
-        bench.turnAndCommit()
-        let position = Fixture.position(6, epoch: Epoch(4))
-        #expect(bench.engine.log.answers == [LocalID(1): .applied(ActionNumber(2), position)])
-        // The next snapshot has runs, and the same content.
-        #expect(context.encoded.count < Self.context(sessions).count)
-        #expect(try SnapshotContext(decoding: context.encoded) == context)
-    }
-
     @Test func `need a few bytes for a thousand applied actions`() throws {
         var bench = PrimaryBench()
         bench.push(1...1000)

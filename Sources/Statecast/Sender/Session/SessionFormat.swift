@@ -5,9 +5,8 @@ internal import Journal
 enum SessionHeader {
     static let byteCount = 256
     private static let title = "statecast session file, format "
-    private static let version = 2
-    private static let firstLine = line(version)
-    private static func line(_ version: Int) -> [UInt8] { Array("\(title)\(version)\n".utf8) }
+    private static let version = 1
+    private static let firstLine = Array("\(title)\(version)\n".utf8)
     private static let holderRange = 64..<224
 
     static func bytes(acknowledged: Int) -> [UInt8] {
@@ -33,7 +32,7 @@ enum SessionHeader {
         guard !bytes.isEmpty else { throw .unwritten }
         guard bytes.starts(with: Array(title.utf8)) else { throw .foreign }
         guard bytes.count >= byteCount else { throw .damaged }
-        guard (1...version).contains(where: { bytes.starts(with: line($0)) }) else {
+        guard bytes.starts(with: firstLine) else {
             let digits = bytes[title.utf8.count...].prefix { $0 != UInt8(ascii: "\n") }
             guard let found = Int(String(decoding: digits, as: UTF8.self)), found > version else { throw .damaged }
             throw .newer
