@@ -106,11 +106,7 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         let opened = try writable()
         try opened.records.append(records)
         try opened.files.check()
-        opened.marks.acknowledge(
-            PlantedFault.acknowledgesAfterReceipts.isPlanted
-                ? SnapshotEntry(sequence: records[0].sequence.previous, revision: records[0].from)
-                : SnapshotEntry(sequence: last.sequence, revision: last.to)
-        )
+        opened.marks.acknowledge(SnapshotEntry(sequence: last.sequence, revision: last.to))
         opened.records.checkpointIfDue(opened.marks)
     }
 

@@ -69,15 +69,6 @@ package final class SimulationRun {
 
     /// Runs until enough has happened, stops the faults, and checks that the cluster converges. Call it once.
     package func run() -> SimulationReport {
-        #if DEBUG
-            PlantedFault.$current.withValue(options.planted) { runToEnd() }
-        #else
-            precondition(options.planted == nil, "faults can be planted in debug builds only")
-            return runToEnd()
-        #endif
-    }
-
-    private func runToEnd() -> SimulationReport {
         TrapReport.note(cluster.seed)
         cluster.primary.start()
         for _ in 0..<(1 + random.below(4)) { cluster.addReplica() }
@@ -156,8 +147,6 @@ package final class SimulationRun {
 
 /// How a simulation runs.
 package struct SimulationOptions: Sendable {
-    /// A fault in production code, for debug builds.
-    package var planted: PlantedFault?
     /// The number of events after which faults stop. A run that has had an effect of fewer than ``faultKindsMin`` kinds
     /// of faults goes on, up to ten times as long.
     package var eventsMin = 10_000

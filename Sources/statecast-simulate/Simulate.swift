@@ -48,9 +48,6 @@ struct Simulate: AsyncParsableCommand {
     @Flag(help: "Prints everything that happens with a seed.")
     var trace = false
 
-    @Option(help: ArgumentHelp("Plants a fault in the code. Debug builds only.", valueName: "fault"))
-    var plant: PlantedFault?
-
     func validate() throws {
         guard seeds != 0, jobs > 0, events > 0 else { throw ValidationError("seeds, jobs and events are at least 1") }
         guard minutes.map({ $0 > 0 && $0 < .infinity }) ?? true else {
@@ -62,9 +59,6 @@ struct Simulate: AsyncParsableCommand {
         }
         guard seed.map({ $0 <= .max - count }) ?? true else {
             throw ValidationError("the last seed is at most \(UInt64.max - 1)")
-        }
-        guard plant == nil || PlantedFault.canBePlanted else {
-            throw ValidationError("faults can be planted in debug builds only")
         }
         guard skippedFaults != nil else { throw ValidationError("expected --skip 1,2,…, got \(skip ?? "")") }
     }
@@ -78,7 +72,6 @@ struct Simulate: AsyncParsableCommand {
         var options = SimulationOptions()
         options.eventsMin = events
         options.sizes = limits
-        options.planted = plant
         options.skippedFaults = skippedFaults ?? []
         return options
     }
@@ -189,12 +182,10 @@ struct Simulate: AsyncParsableCommand {
     private func command(_ options: SimulationOptions) -> String {
         var command = "statecast-simulate --events \(options.eventsMin)"
         if limits != .mixed { command += " --limits \(limits.rawValue)" }
-        if let plant { command += " --plant \(plant.rawValue)" }
         let skipped = options.skippedFaults.sorted()
         if !skipped.isEmpty { command += " --skip \(skipped.map(String.init).joined(separator: ","))" }
         return command + " --trace --seed "
     }
 }
 
-extension PlantedFault: ExpressibleByArgument {}
 extension SimulationOptions.SizeChoice: ExpressibleByArgument {}

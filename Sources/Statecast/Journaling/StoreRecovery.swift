@@ -263,8 +263,7 @@ extension History {
     fileprivate init(_ contents: JournalContents, _ context: SnapshotContext, _ entry: SnapshotEntry) {
         self.init(
             lineage: contents.identity.lineage,
-            epoch: PlantedFault.reusesEpoch.isPlanted
-                ? context.epoch : (contents.epochs.last?.epoch ?? context.epoch).next,
+            epoch: (contents.epochs.last?.epoch ?? context.epoch).next,
             epochs: contents.epochs,
             from: context,
             at: entry.sequence,

@@ -191,9 +191,6 @@ struct Admission: Hashable, Sendable {
         let (id, lowest) = (frame.frame.header.session, frame.frame.header.lowest)
         // Again: another user's frame may have opened the session since this one arrived.
         guard isOwner(frame.sender, of: id, into: &directives) else { return nil }
-        if PlantedFault.admitsNoRestOfFrame.isPlanted, frame.first > frame.frame.header.first {
-            return (0, frame.count, frame.frame.header.opened)
-        }
         if sessions[id] == nil { open(frame, at: now, durable: durable, into: &directives) }
         guard let (start, expected, sessionOpened) = sessions[id].map({ ($0.outcomes.start, $0.expected, $0.opened) })
         else {
@@ -215,9 +212,7 @@ struct Admission: Hashable, Sendable {
         if known > 0 {
             directives.append(.count(.duplicates(known)))
             let last = frame.first.advanced(by: known - 1)
-            if !PlantedFault.answersNoKnownActions.isPlanted {
-                appendReceipts(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
-            }
+            appendReceipts(session.durableOutcomes(from: frame.first, through: last), of: id, into: &directives)
         }
         return (known, min(frame.count - known, room(of: session)), opened)
     }
@@ -229,8 +224,7 @@ struct Admission: Hashable, Sendable {
         of id: SessionID,
         into directives: inout [StoreDirective]
     ) -> Bool {
-        guard let sender, let owner = sessions[id]?.user, sender.user != owner, !PlantedFault.ignoresOwner.isPlanted
-        else { return true }
+        guard let sender, let owner = sessions[id]?.user, sender.user != owner else { return true }
         directives.append(.count(.refused(.notPermitted)))
         if intrusions.insert([sender.user, owner]).inserted {
             directives.append(.log(.otherUser(id, sender.user, owner: owner)))
@@ -246,9 +240,7 @@ struct Admission: Hashable, Sendable {
         into directives: inout [StoreDirective]
     ) {
         let header = frame.frame.header
-        guard header.opened >= sessions.horizon || PlantedFault.admitsEvictedSessions.isPlanted,
-            header.opened <= opening(after: durable) || PlantedFault.admitsSessionsAfterLostRecords.isPlanted
-        else {
+        guard header.opened >= sessions.horizon, header.opened <= opening(after: durable) else {
             return refuse(frame.identity, of: header.session, .forgottenSession, into: &directives)
         }
         // Not opened: a session that has no action would evict others.
@@ -366,7 +358,7 @@ struct Admission: Hashable, Sendable {
             return directives.append(.publish(.receipts(id), .refusal(Refusal(.ownSession))))
         }
         directives.append(.publish(.receipts(id), .watermark(watermark(of: id, durable: durable))))
-        guard let session = sessions[id], !PlantedFault.answersNoKnownActions.isPlanted else { return }
+        guard let session = sessions[id] else { return }
         let outcomes = session.durableOutcomes(from: session.outcomes.start, through: session.durable)
         appendReceipts(outcomes, of: id, into: &directives)
     }
@@ -380,8 +372,7 @@ struct Admission: Hashable, Sendable {
         Watermark(
             lineage: incarnation.lineage,
             epoch: incarnation.epoch,
-            number: (PlantedFault.sendsUndurableWatermark.isPlanted ? sessions[id]?.reduced : sessions[id]?.durable)
-                ?? unknown,
+            number: sessions[id]?.durable ?? unknown,
             opened: sessions[id]?.opened ?? opening(after: durable),
             windowActionsMax: limits.windowActionsMax,
             actionBytesMax: limits.actionBytesMax,

@@ -35,9 +35,8 @@ struct CatchUp {
     /// Composes a part of the chain into one update; returns the part itself if the composed patch is nested too
     /// deeply for a replica.
     private static func composed(_ part: Deque<Update>.SubSequence) -> [Update] {
-        let composed = PlantedFault.composesWithoutLastUpdate.isPlanted ? part.dropLast() : part
         guard part.count > 1, let first = part.first, let last = part.last,
-            let patch = Patch.sequence(encoded: composed.map(\.patch))
+            let patch = Patch.sequence(encoded: part.map(\.patch))
         else { return Array(part) }
         return [Update(lineage: last.lineage, epoch: last.epoch, from: first.from, to: last.to, patch: patch)]
     }

@@ -218,7 +218,7 @@ struct Feed: Hashable, Sendable {
         let welcome = Welcome(
             lineage: incarnation.lineage,
             epoch: incarnation.epoch,
-            head: PlantedFault.welcomesWithWrongHead.isPlanted ? head.next : head,
+            head: head,
             time: time,
             stateVersion: settings.stateVersion,
             heartbeatInterval: limits.heartbeatInterval,
@@ -247,8 +247,7 @@ struct Feed: Hashable, Sendable {
     /// for other changes.
     private func isValid(_ position: Position) -> Bool {
         guard position.lineage == incarnation.lineage else { return false }
-        let isTrusted = position.epoch == incarnation.epoch || PlantedFault.trustsLostPositions.isPlanted
-        let end = isTrusted ? head : epochs.end(of: position.epoch)
+        let end = position.epoch == incarnation.epoch ? head : epochs.end(of: position.epoch)
         return end.map { position.revision <= $0 } ?? false
     }
 

@@ -40,7 +40,7 @@ package struct SessionTable: Hashable, Sendable {
         var undurableCount: Int { reduced.distance(beyond: durable) }
 
         /// Whether the session may be evicted.
-        var isIdle: Bool { undurableCount == 0 || PlantedFault.evictsActiveSessions.isPlanted }
+        var isIdle: Bool { undurableCount == 0 }
 
         /// The remembered durable outcomes of a range of numbers.
         func durableOutcomes(from first: ActionNumber, through last: ActionNumber) -> OutcomeRuns {
@@ -71,8 +71,7 @@ package struct SessionTable: Hashable, Sendable {
 
         /// Forgets the durable outcomes of lower numbers.
         mutating func forgetOutcomes(before number: ActionNumber) {
-            let undurable = PlantedFault.trimsUndurableOutcomes.isPlanted ? number : durable.next
-            outcomes.removeOutcomes(before: min(undurable, number))
+            outcomes.removeOutcomes(before: min(durable.next, number))
         }
 
         /// The outcomes up to a number are durable.
@@ -229,10 +228,7 @@ package struct SessionTable: Hashable, Sendable {
     mutating func rollBack(forgetting forgotten: [SessionID]) {
         self.forgotten = forgotten + self.forgotten
         own.rollBack()
-        for index in sessions.values.indices
-        where !(PlantedFault.keepsNumberOfOneSession.isPlanted && sessions.values[index].used == uses) {
-            sessions.values[index].rollBack()
-        }
+        for index in sessions.values.indices { sessions.values[index].rollBack() }
         runCount = sessions.values.reduce(0) { $0 + $1.outcomes.runCount }
     }
 

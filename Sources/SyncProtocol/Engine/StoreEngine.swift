@@ -337,7 +337,6 @@ extension StoreEngine {
         guard hasJournal else { return }
         snapshots.count(body.count)
         directives.append(.commit(EncodedRecord(sequence: sequence, from: from, to: to, body: body)))
-        if PlantedFault.publishesBeforeDurable.isPlanted { publish(through: sequence, into: &directives) }
     }
 }
 
@@ -364,9 +363,6 @@ extension StoreEngine {
         let reason = Rejection(.storageFull, message)
         let undone = commits.rollBack()
         latest = published
-        if PlantedFault.startsEffectsOfRolledBackBatches.isPlanted {
-            for batch in undone { batch.appendLocalEffects(in: incarnation, into: &directives) }
-        }
         for (observer, replay) in undone.flatMap(\.waitingObservers) {
             directives.append(.addObserver(observer, replay))
         }
@@ -420,17 +416,9 @@ extension StoreEngine {
             epoch: incarnation.epoch,
             stateVersion: settings.stateVersion,
             summary: published.summary,
-            sessions: PlantedFault.storesSnapshotWithoutSessions.isPlanted ? SessionTable() : admission.sessions,
+            sessions: admission.sessions,
             migrations: settings.migrations
         )
-        let version =
-            PlantedFault.storesSnapshotUnderOtherRevision.isPlanted
-            ? Version(
-                state: published.state,
-                summary: published.summary,
-                revision: latest.revision,
-                sequence: latest.sequence
-            ) : published
-        directives.append(.storeSnapshot(SnapshotToStore(version: version, context: context, isLast: isLast)))
+        directives.append(.storeSnapshot(SnapshotToStore(version: published, context: context, isLast: isLast)))
     }
 }

@@ -62,8 +62,7 @@ package struct OutcomeRun: Hashable, Sendable {
 
     /// The part from one of its numbers on.
     fileprivate func suffix(from number: ActionNumber) -> OutcomeRun {
-        let outcome = PlantedFault.cutsRunsWithoutRevision.isPlanted ? outcome : outcome(of: number)
-        return OutcomeRun(checked: number, count - number.distance(beyond: first), outcome)
+        OutcomeRun(checked: number, count - number.distance(beyond: first), outcome(of: number))
     }
 
     /// This run and the following one as one run; `nil` if their outcomes differ.

@@ -66,9 +66,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        let join = sendJoin(at: now, using: &generator)
-        if PlantedFault.joinsBeforeFeed.isPlanted { return [.status(.joining)] + join + [.subscribe(.feed)] }
-        return [.status(.joining), .subscribe(.feed)] + join
+        [.status(.joining), .subscribe(.feed)] + sendJoin(at: now, using: &generator)
     }
 
     // MARK: Time
@@ -276,9 +274,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         guard let known = followed else { return [] }
-        let isFollowed =
-            update.epoch == known.epoch || PlantedFault.followsLowerEpoch.isPlanted && update.epoch < known.epoch
-        guard update.lineage == known.lineage, isFollowed else {
+        guard update.lineage == known.lineage, update.epoch == known.epoch else {
             return other(update.lineage, update.epoch, than: known, at: now, using: &generator)
         }
         switch phase {
@@ -288,9 +284,7 @@ package struct ReplicaMachine: Hashable, Sendable {
             return []
         case .following:
             if update.to <= known.revision { return [] }
-            guard update.from == known.revision || PlantedFault.appliesUpdatesWithGap.isPlanted else {
-                return gap(at: now, using: &generator)
-            }
+            guard update.from == known.revision else { return gap(at: now, using: &generator) }
             let next = Position(lineage: known.lineage, epoch: update.epoch, revision: update.to)
             position = next
             return [.apply(patch: update.patch, next)] + leaveJoinIfCaughtUp()
@@ -406,7 +400,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         mutating func buffer(_ update: Update, bytesMax: Int) {
             guard backlog != nil else { return }
             backlogBytes += update.patch.count + MemoryLayout<Update>.size
-            guard backlogBytes > bytesMax, !PlantedFault.buffersWithoutBound.isPlanted else {
+            guard backlogBytes > bytesMax else {
                 backlog?.append(update)
                 return
             }

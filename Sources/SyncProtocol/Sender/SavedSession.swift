@@ -132,9 +132,7 @@ package struct SavedSession: Equatable, Sendable {
 
     /// Drops the oldest actions that have their outcome, after a change was applied that does not keep them.
     package mutating func dropResolved(after change: SessionChange) {
-        if change.keepsOutcomes != true || PlantedFault.dropsUnreportedOutcomes.isPlanted {
-            dropOutcomes(before: last.next)
-        }
+        if change.keepsOutcomes != true { dropOutcomes(before: last.next) }
     }
 
     /// Drops the oldest actions that have their outcome, up to a ticket.

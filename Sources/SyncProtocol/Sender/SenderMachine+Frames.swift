@@ -115,7 +115,6 @@ extension SenderMachine {
     /// in the same one nothing is outstanding.
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
         let isOther = registration.map { $0.saved.lineage != watermark.lineage } ?? false
-        if isOther, PlantedFault.resendsInOtherLineage.isPlanted { outbox.requeueSent() }
         let directives = isOther ? [.count(.lineageChanged)] + decide(abandonSent(Rejection.otherLineage.message)) : []
         registration = Registration(
             saved: .init(lineage: watermark.lineage, opened: watermark.opened, base: outbox.next),
@@ -141,9 +140,6 @@ extension SenderMachine {
             case .rejected(let rejection): kind = .rejected(rejection.ofReceipt)
             }
             runs.append(actions.resolved(kind, in: session))
-        }
-        if PlantedFault.resolvesOneMore.isPlanted, let last = runs.popLast() {
-            runs.append(ResolvedRun(last.first, count: last.count + 1, sent: last.sent, last.kind))
         }
         guard !runs.isEmpty else { return [] }
         let directives = resolve(runs) + dropChunks()
@@ -190,11 +186,6 @@ extension SenderMachine {
             return [count]
         }
         let delay = backoff.next(using: &generator)
-        if refusal.retryAfter != nil, PlantedFault.reportsTransientRefusal.isPlanted {
-            let runs = outbox.abandonSent().map { $0.resolved(.rejected(refusal.reason), in: session) }
-            beginSession(using: &generator)
-            return [count] + decide(runs) + askAgain(at: now, using: &generator)
-        }
         if let retryAfter = refusal.retryAfter {
             phase = .pausing(until: now.advanced(by: retryAfter + delay))
             return [count] + changed(to: .waiting(refusal.reason))
@@ -216,7 +207,7 @@ extension SenderMachine {
     /// Whether a refusal answers a subscription or an outstanding frame of this sender. Others answer late duplicates,
     /// or frames that another peer pushed in this session.
     private func concerns(_ frame: Refusal.PushedFrame?) -> Bool {
-        guard let frame, !PlantedFault.followsForeignRefusals.isPlanted else { return true }
+        guard let frame else { return true }
         return frame.opened == registration?.saved.opened && outbox.awaitsReceipt(of: frame.first)
     }
 
@@ -279,7 +270,7 @@ extension SessionCheckpoint.Registration {
     /// crash if the primary does not wait for the disk.
     fileprivate func hasLost(_ watermark: Watermark, before first: ActionNumber) -> Bool {
         guard let number = watermark.number, watermark.lineage == lineage else { return false }
-        return watermark.epoch > resolvedBy && number.next < first && !PlantedFault.missesLostOutcomes.isPlanted
+        return watermark.epoch > resolvedBy && number.next < first
     }
 }
 

@@ -152,9 +152,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// Actions were submitted. A session that is saved sends them when they are on the disk.
     package mutating func submitted(_ chunk: ActionChunk) -> [SenderDirective] {
         let invalid = chunk.invalidInputs.map(\.outcome)
-        guard saver != nil, !PlantedFault.sendsBeforeSaved.isPlanted else {
-            return enqueue(chunk) + Self.report(invalid)
-        }
+        guard saver != nil else { return enqueue(chunk) + Self.report(invalid) }
         saver?.enqueue(chunk)
         return Self.report(invalid)
     }
@@ -190,7 +188,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// Saves outcomes that this sender decides, and reports them once they are saved.
     mutating func decide(_ runs: [ResolvedRun]) -> [SenderDirective] {
         for run in runs { saver?.decide(run) }
-        return saver == nil || PlantedFault.reportsUnsavedDecisions.isPlanted ? Self.report(runs) : []
+        return saver == nil ? Self.report(runs) : []
     }
 
     private static func report(_ runs: [ResolvedRun]) -> [SenderDirective] { runs.isEmpty ? [] : [.resolve(runs)] }
