@@ -11,6 +11,7 @@
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make instructions  counts the instructions of an action in each role, and compares them with the thresholds
 # make fuzz       searches for inputs that break a decoder, apply or a machine of the protocol (SECONDS=60 for each)
+# make mutants    requires that the checks find each of the faults in Tests/Mutants; goes on where it ended
 # make simulate   runs whole clusters under a virtual clock with faults, in release (MINUTES=10)
 # make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)
@@ -28,7 +29,7 @@ MINUTES = 10
 
 PREFIX = /usr/local
 
-.PHONY: run run-secure test test-release install uninstall lint bench bench-core bench-coding instructions fuzz simulate tsan stress crash-test hostile-test documentation libraries
+.PHONY: run run-secure test test-release install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test hostile-test documentation libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -68,6 +69,9 @@ instructions: libraries
 
 fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
+
+mutants: libraries
+	@scripts/mutants
 
 simulate: libraries
 	@swift build --configuration release --product statecast-simulate
