@@ -1,7 +1,7 @@
 import Journal
 import StateCore
 import Statecast
-package import SyncProtocol
+import SyncProtocol
 import Threading
 
 /// One randomized run of a cluster: random nodes, settings, actions and faults. A seed determines everything that

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulation
 
-/// Rules that the planted faults of `SimulateTests` do not break first.
+/// Rules that the mutants of `Tests/Mutants` do not break first.
 @Suite(.timeLimit(.minutes(10))) struct `A rule is broken by` {
     /// A cluster with a sender that is open, and a replica that is live.
     private func withCluster(
@@ -94,15 +94,15 @@ import Testing
         expect(.messagesAreReadable, in: cluster)
     }
 
-    @Test func `a stop after which records are missing`() throws {
-        try withCluster(.relaxed) { cluster, sender in
+    @Test func `a crash after which records are missing`() throws {
+        try withCluster(.normal) { cluster, sender in
             let disk = try #require(cluster.stores[0].disk)
-            disk.block(until: cluster.world.now.advanced(by: .seconds(3600)))
+            disk.holdSync(until: cluster.world.now.advanced(by: .seconds(3600)))
             sender.submit(1)
             try cluster.wait("its receipt arrives") { sender.isDone }
-            // A crash that calls itself a stop.
-            cluster.stores[0].history.stopped()
+            // A power cut that calls itself a crash.
             cluster.primary.process?.end()
+            _ = disk.cutPower()
             expect(.publishedIsDurable, in: cluster)
         }
     }

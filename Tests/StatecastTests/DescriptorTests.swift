@@ -62,7 +62,7 @@ import ZeroMQ
             }
             while !isReported() {
                 // They end when their handshake has timed out.
-                if let next = RawConnection.open(to: endpoint) { idle.append(next) }
+                if let next = try? RawConnection.open(to: endpoint) { idle.append(next) }
                 last = try await sender.send(CounterIncreaseRequested())
             }
             #expect(last.number.rawValue == last.revision.rawValue)

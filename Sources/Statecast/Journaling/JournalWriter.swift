@@ -41,6 +41,8 @@ final class JournalWriter: Sendable {
         self.onResult = onResult
     }
 
+    var durability: Durability { journal.durability }
+
     /// Enqueues a record.
     func append(_ record: JournalRecord) {
         let isFirst = queue.withLock { queue in

@@ -154,7 +154,7 @@ import Testing
         let whole = try bytes
         #expect(message(store: "fleet")?.contains("belongs to store counter, not fleet") == true)
         var later = whole
-        later[try #require(whole.firstIndex(of: UInt8(ascii: "2")))] = UInt8(ascii: "3")
+        later[try #require(whole.firstIndex(of: UInt8(ascii: "1")))] = UInt8(ascii: "2")
         try put(later)
         #expect(message()?.contains("later version") == true)
         let text = Data("the user's own\n".utf8)

@@ -14,22 +14,17 @@ struct RawConnection: ~Copyable {
 
     /// - Parameter type: the socket type that the peer announces, for example `PUSH`.
     init(to endpoint: Endpoint, as type: String) throws {
-        guard let descriptor = Self.open(to: endpoint) else { throw Broken() }
-        self.descriptor = descriptor
-        // Otherwise sent bytes may wait for an acknowledgement, and be lost when the connection is reset.
-        var isOn: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        try shakeHands(type)
+        try self.init(opened: Self.open(to: endpoint), as: type)
     }
 
-    /// A connection without a handshake; `nil` if there can be none.
-    static func open(to endpoint: Endpoint) -> Int32? {
+    /// The descriptor of a connection without a handshake.
+    static func open(to endpoint: Endpoint) throws -> Int32 {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { throw Broken() }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = (UInt16(endpoint.description.split(separator: ":").last ?? "") ?? 0).bigEndian
@@ -41,12 +36,15 @@ struct RawConnection: ~Copyable {
         }
         if result == 0 { return descriptor }
         close(descriptor)
-        return nil
+        throw Broken()
     }
 
-    /// - Parameter descriptor: of a connection that was accepted.
-    fileprivate init(accepted descriptor: Int32, as type: String) throws {
+    /// - Parameter descriptor: of a connection without a handshake.
+    fileprivate init(opened descriptor: Int32, as type: String) throws {
         self.descriptor = descriptor
+        // Otherwise sent bytes may wait for an acknowledgement, and be lost when the connection is reset.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         try shakeHands(type)
     }
 
@@ -89,6 +87,9 @@ struct RawConnection: ~Copyable {
     func send(bytes count: Int, ofMessageWith length: Int) throws {
         try send(Array(Self.frame([UInt8](repeating: 0, count: length)).prefix(count)))
     }
+
+    /// Sends the first part of a message, which goes on.
+    func send(firstPart bytes: [UInt8]) throws { try send([1, UInt8(bytes.count)] + bytes) }
 
     /// Sends parts of one byte, of a message that does not end.
     func send(parts count: Int) throws { try send(Array(repeatElement([1, 1, 0], count: count).joined())) }
@@ -155,6 +156,6 @@ struct RawListener: Sendable {
         #else
             let accepted = Glibc.accept(descriptor, nil, nil)
         #endif
-        return try RawConnection(accepted: accepted, as: type)
+        return try RawConnection(opened: accepted, as: type)
     }
 }

@@ -309,7 +309,7 @@ extension SeededGenerator {
         var (halved, split, codes): (Int, Int, Set<Rejection.Code>) = (0, 0, [])
         for seed in UInt64(0)..<20 {
             var generator = SeededGenerator(seed: seed)
-            var run = try Run(.full, suspects: [])
+            var run = try Run(hasJournal: true, suspects: [])
             for event in generator.events() {
                 var budgets = 0
                 let before = run.bench.log.records.count
