@@ -218,7 +218,8 @@ private final class JournalWorld {
         guard random.oneIn(2) else { return }
         note("cut")
         image = moment.afterPowerCut(using: &random)
-        if random.oneIn(2), let old = before.image[Self.marks] { image[Self.marks] = old }
+        // A new history syncs its "marks" before it has an identity.
+        if random.oneIn(2), ledger != nil, let old = before.image[Self.marks] { image[Self.marks] = old }
         cut = cut ?? ledger?.storedBefore ?? Revision(0)
     }
 
