@@ -90,7 +90,9 @@ static inline bool statecast_has_free_descriptor(void) {
 static inline uint64_t statecast_allocated_bytes(void) {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || (__GLIBC__ == 2 && __GLIBC_MINOR__ >= 33))
     struct mallinfo2 info = mallinfo2();
-    return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+    uint64_t bytes = (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+    // Of a process that has another allocator, or a sanitizer's.
+    return bytes == 0 ? UINT64_MAX : bytes;
 #elif defined(__APPLE__)
     return mstats().bytes_used;
 #else

@@ -66,6 +66,9 @@ import ZeroMQ
 
     // MARK: Nodes, each in a process of its own
 
+    /// The memory of ThreadSanitizer belongs to the process, too.
+    private static let isMeasured = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil
+
     private static func primary(_ log: EventLog, maxMemory: Int) throws -> Primary<Counter> {
         var configuration = PrimaryConfiguration.anyPorts
         configuration.limits = .quick
@@ -87,7 +90,8 @@ import ZeroMQ
     }
 
     /// The connections are closed once for each node, and then not again. The last line comes after 30 seconds.
-    @Test func `of a program that has much memory of its own disturbs its nodes once`() async {
+    @Test(.enabled(if: isMeasured))
+    func `of a program that has much memory of its own disturbs its nodes once`() async {
         await #expect(processExitsWith: .success) {
             let own = UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)
             memset(own, 1, 1 << 30)
@@ -130,7 +134,8 @@ import ZeroMQ
     }
 
     /// libzmq collects the parts of a message, each with 64 bytes, before it shows the first one.
-    @Test func `ends a message without an end, and the others go on`() async {
+    @Test(.enabled(if: isMeasured))
+    func `ends a message without an end, and the others go on`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
@@ -154,7 +159,8 @@ import ZeroMQ
     }
 
     /// libzmq allocates a message when its length has arrived.
-    @Test func `ends messages that stop in the middle, and the others go on`() async {
+    @Test(.enabled(if: isMeasured))
+    func `ends messages that stop in the middle, and the others go on`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
@@ -180,7 +186,8 @@ import ZeroMQ
     }
 
     /// libzmq keeps what a peer does not read: up to `publishHighWaterMark` chunks for each.
-    @Test func `ends subscribers that request chunks and do not read, and the others go on`() async {
+    @Test(.enabled(if: isMeasured))
+    func `ends subscribers that request chunks and do not read, and the others go on`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
@@ -233,7 +240,8 @@ import ZeroMQ
     }
 
     /// The publisher is hostile: the replica gets parts of a message that never ends.
-    @Test func `of a replica ends such a message, too`() async {
+    @Test(.enabled(if: isMeasured))
+    func `of a replica ends such a message, too`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
