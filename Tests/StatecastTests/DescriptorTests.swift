@@ -1,11 +1,7 @@
 import CounterApp
 import Foundation
-import Logging
-import SQLiteJournal
+import Statecast
 import Testing
-import ZeroMQ
-
-@testable import Statecast
 
 /// libzmq ends a process that has too few file descriptors, unless its socket is refused before.
 @Suite(.timeLimit(.minutes(10))) struct `With few file descriptors` {
@@ -35,41 +31,6 @@ import ZeroMQ
                     }
                 }
             }
-        }
-    }
-
-    /// libzmq accepts all connections, and tries without a pause to accept one more.
-    @Test func `that idle peers have used up, a primary serves its connected peers, and names the cause`() async {
-        await #expect(processExitsWith: .success) {
-            let (folder, keys) = (try TemporaryFolder(), NodeKeys.generate())
-            let cluster = try SecuredCounter(
-                ["\(keys.publicKey) member follow=* send=*/*"],
-                journal: SQLiteJournal(at: folder.path + "/journal")
-            )
-            let log = cluster.log
-            try await cluster.node.start()
-            let sender = try await cluster.sender(cluster.security(keys))
-            let replica = try await cluster.replica(cluster.security(keys))
-            var last = try await sender.send(CounterIncreaseRequested())
-            var bounds = rlimit()
-            #expect(getrlimit(descriptors, &bounds) == 0)
-            bounds.rlim_cur = 200
-            #expect(setrlimit(descriptors, &bounds) == 0)
-            let endpoint = try await Endpoint(cluster.node.address.publish)
-            var idle: [Int32] = []
-            func isReported() -> Bool {
-                log.events.contains { $0.hasPrefix("error: no file descriptor is free") && $0.contains("member 3") }
-            }
-            while !isReported() {
-                // They end when their handshake has timed out.
-                if let next = try? RawConnection.open(to: endpoint) { idle.append(next) }
-                last = try await sender.send(CounterIncreaseRequested())
-            }
-            #expect(last.number.rawValue == last.revision.rawValue)
-            try await replica.reached(last)
-            for descriptor in idle { close(descriptor) }
-            try await log.waits(for: "notice: file descriptors are free again")
-            await cluster.node.stop()
         }
     }
 }
