@@ -1,5 +1,6 @@
-/// Random numbers that a seed reproduces: SplitMix64, by Sebastiano Vigna. Its numbers can be predicted, so they are for
-/// delays and tests, not for secrets.
+/// Random numbers that a seed reproduces: SplitMix64, by Sebastiano Vigna.
+///
+/// Its numbers can be predicted, so they are for delays and tests, not for secrets.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -108,8 +108,8 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What an acknowledged action survives: full (a power cut) or normal (the end of the process; a power cut can "
-                + "lose the last second). (STATECAST_DURABILITY, default: full)",
+            "What an acknowledged action survives: full (a power cut) or normal (the end of the process; a power cut "
+                + "can lose the last second). (STATECAST_DURABILITY, default: full)",
             valueName: "durability"
         ),
         completion: .values(of: Durability.self)

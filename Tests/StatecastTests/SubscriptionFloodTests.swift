@@ -7,8 +7,8 @@ import ZeroMQ
 /// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood of subscriptions` {
     private static let closing =
-        "warning: closing all connections, since there are more than 50 subscriptions (subscriptionsMax); peers connect "
-        + "again endpoint="
+        "warning: closing all connections, since there are more than 50 subscriptions (subscriptionsMax); peers "
+        + "connect again endpoint="
 
     private static func closings(_ log: EventLog) -> Int { log.events.count { $0.hasPrefix(closing) } }
 

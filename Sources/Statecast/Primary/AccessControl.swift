@@ -129,7 +129,7 @@ final class AccessControl: Sendable {
         banned.withLock { $0[user] = clock.now.advanced(by: Self.banDuration) }
         Counter(label: "statecast_primary_users_banned_total").increment()
         logger.warning(
-            "refusing the connections of a user for \(Self.banDuration): it has the most subscriptions (subscriptionsMax)",
+            "refusing a user's connections for \(Self.banDuration): it has the most subscriptions (subscriptionsMax)",
             metadata: ["user": "\(user)", "subscriptions": "\(count)"]
         )
     }
