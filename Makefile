@@ -2,6 +2,7 @@
 # make run-secure the same with keys: encrypted, and open only to the nodes of an access list (SECONDS=10)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
+# make nightly    the longer checks of a release; goes on where it ended (.build/nightly has the results of each commit)
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
 # make uninstall  removes them; config files stay
 # make bench      compares Statecast with the raw libzmq pipe, Redis and NATS (QUICK=1: within 3 minutes; ONLY=1a,2; DOCS=1)
@@ -29,7 +30,7 @@ MINUTES = 10
 
 PREFIX = /usr/local
 
-.PHONY: run run-secure test test-release install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test hostile-test documentation libraries
+.PHONY: run run-secure test test-release nightly install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test hostile-test documentation libraries
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -42,6 +43,9 @@ test: libraries lint
 
 test-release: libraries
 	@scripts/test-release
+
+nightly: libraries
+	@scripts/nightly
 
 install: libraries
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install

@@ -66,7 +66,7 @@ func syntax(_ name: String) -> Target.Dependency {
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
 let layers: [Target] = [
     .systemLibrary(name: "CPlatform"),
-    .target(name: "Threading", dependencies: ["CPlatform"], swiftSettings: settings),
+    .target(name: "Threading", dependencies: ["CPlatform", deque], swiftSettings: settings),
     .target(name: "DurableFiles", swiftSettings: settings),
     .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
     .target(name: "StateCoding", swiftSettings: settings),

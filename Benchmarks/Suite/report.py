@@ -262,8 +262,10 @@ def write(outcome, folder):
     (folder / "bench.svg").write_bytes(chart(outcome))
 
 
-def insert(outcome, document):
-    """Replaces the tables of a document."""
+def publish(outcome, docs):
+    """Writes the chart, and replaces the tables of BENCHMARKS.md."""
+    (docs / "bench.svg").write_bytes(chart(outcome))
+    document = docs / "BENCHMARKS.md"
     text = document.read_text()
     before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
     document.write_text(text[:before] + "\n" + markdown(outcome) + text[after:])

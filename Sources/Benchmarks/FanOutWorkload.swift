@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Statecast
+import Threading
 import ZeroMQ
 
 /// Actions at full speed, whose updates many subscribers receive.
@@ -21,7 +22,7 @@ struct FanOutWorkload: AsyncParsableCommand {
         var options = options
         options.publishHighWaterMark = actions + 10_000
         let nodes = try await Nodes(Cells(), CellWritten.self, Cells.reducer, options: options)
-        var random = SplitMix(state: 1)
+        var random = SplitMix64(seed: 1)
         let marker = UUID().uuidString
         let written = (0..<actions).map { _ in
             CellWritten(cell: Int(random.next() % 10_000), bytes: random.bytes(bytes))

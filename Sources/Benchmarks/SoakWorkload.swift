@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Statecast
+import Threading
 
 /// Actions for a long time, with a journal that is pruned.
 struct SoakWorkload: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct SoakWorkload: AsyncParsableCommand {
             policy: policy,
             options: options
         )
-        var random = SplitMix(state: 1)
+        var random = SplitMix64(seed: 1)
         let written = (0..<100_000).map { _ in
             CellWritten(cell: Int(random.next() % UInt64(rows)), bytes: random.bytes(100))
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Journal
 import Statecast
+import Threading
 
 /// Actions as fast as the path takes them.
 struct StreamWorkload: AsyncParsableCommand {
@@ -50,7 +51,7 @@ struct StreamWorkload: AsyncParsableCommand {
             options: options,
             curve: curve
         )
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         let rows = UInt64(rows)
         // Made before the measurement: the same bytes are the same work for each contestant.
         let written = (0..<actions).map { _ in
@@ -68,18 +69,7 @@ struct StreamWorkload: AsyncParsableCommand {
     }
 }
 
-/// A small generator, for inputs that are the same in each round.
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SplitMix64 {
     mutating func bytes(_ count: Int) -> Data {
         var data = Data(count: count)
         for start in stride(from: 0, to: count, by: 8) {

@@ -7,39 +7,29 @@
 /// Inlinable, so that other modules specialize it: each update passes several of these on a replica.
 @usableFromInline
 package final class Monitor<Value: Sendable>: Sendable {
-    @usableFromInline
-    final class Waiter {
-        let id: UInt64
-        /// Evaluates the condition; if it is met, returns a closure that resumes the task.
-        @usableFromInline let evaluate: (inout Value) -> (() -> Void)?
-        let cancel: () -> Void
-
-        init(id: UInt64, evaluate: @escaping (inout Value) -> (() -> Void)?, cancel: @escaping () -> Void) {
-            (self.id, self.evaluate, self.cancel) = (id, evaluate, cancel)
-        }
-    }
+    /// Evaluates a condition, and keeps what it returns.
+    @usableFromInline typealias Condition = @Sendable (inout Value) -> Bool
+    @usableFromInline typealias Waiters = WaiterList<Condition, Void>
 
     @usableFromInline
     struct Storage {
         @usableFromInline var value: Value
-        @usableFromInline var waiters: [Waiter] = []
-        var lastID: UInt64 = 0
+        @usableFromInline var waiters = Waiters()
 
         @usableFromInline
         init(value: Value) { self.value = value }
 
         /// Removes the waiters whose conditions are met. A condition may change the value and thereby meet others.
-        @inlinable
-        mutating func removeMet() -> [RemovedWaiter] {
-            var met: [RemovedWaiter] = []
-            var index = 0
-            while index < waiters.count {
-                if let resume = waiters[index].evaluate(&value) {
-                    met.append(RemovedWaiter(waiters.remove(at: index), resume: resume))
-                    index = 0
-                } else {
-                    index += 1
-                }
+        @usableFromInline
+        mutating func removeMet() -> [Waiters.Waiter] { Self.removeMet(from: &waiters, &value) }
+
+        private static func removeMet(from waiters: inout Waiters, _ value: inout Value) -> [Waiters.Waiter] {
+            var met = waiters.removeAll { $0(&value) }
+            var last = met.count
+            while last > 0 {
+                let more = waiters.removeAll { $0(&value) }
+                met += more
+                last = more.count
             }
             return met
         }
@@ -58,14 +48,13 @@ package final class Monitor<Value: Sendable>: Sendable {
     @inlinable
     @discardableResult
     package func change<Result>(_ body: (inout Value) -> Result) -> Result {
-        var met: [RemovedWaiter] = []
+        var met: [Waiters.Waiter] = []
         let result = storage.withLock { storage in
             let result = body(&storage.value)
-            // `isEmpty` would look up metadata.
             if storage.waiters.count > 0 { met = storage.removeMet() }
             return result
         }
-        for waiter in met { waiter.resume() }
+        for waiter in met { waiter.resume(returning: ()) }
         return result
     }
 
@@ -77,45 +66,21 @@ package final class Monitor<Value: Sendable>: Sendable {
         for condition: @escaping @Sendable (inout Value) -> Found?
     ) async throws -> Found {
         if let found = change(condition) { return found }
-        let id = storage.withLock { storage in
-            storage.lastID += 1
-            return storage.lastID
+        // Written with the lock of the storage held, once, and read after that.
+        let found = Locked<Found?>(nil)
+        let evaluate: Condition = { value in
+            guard let result = condition(&value) else { return false }
+            found.withLock { $0 = result }
+            return true
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let waiter = Waiter(id: id) { value in
-                    condition(&value).map { found in { continuation.resume(returning: found) } }
-                } cancel: {
-                    continuation.resume(throwing: CancellationError())
-                }
-                let met = storage.withLock { storage in
-                    storage.waiters.append(waiter)
-                    let met = storage.removeMet()
-                    // A cancellation before this point found no waiter to remove.
-                    guard Task.isCancelled, storage.waiters.last?.id == id else { return met }
-                    return met + [RemovedWaiter(storage.waiters.removeLast(), resume: waiter.cancel)]
-                }
-                for waiter in met { waiter.resume() }
-            }
-        } onCancel: {
-            let waiter = storage.withLock { storage in
-                storage.waiters.firstIndex { $0.id == id }.map { storage.waiters.remove(at: $0) }
-            }
-            waiter?.cancel()
+        var met: [Waiters.Waiter] = []
+        try await storage.wait(for: evaluate, in: \.waiters) { storage in
+            guard evaluate(&storage.value) else { return nil }
+            met = storage.removeMet()
+            return ()
         }
+        for waiter in met { waiter.resume(returning: ()) }
+        guard let result = found.withLock({ $0 }) else { fatalError("a resumed task's condition was not met") }
+        return result
     }
-}
-
-/// A waiter that is removed: its condition is met, or its task is cancelled. It is resumed and released without the
-/// lock: a resumed task, or a value that its condition owns, may call back.
-///
-/// Not generic, so that no metadata is looked up for an empty array of them.
-@usableFromInline
-struct RemovedWaiter {
-    /// Retained until the lock is released.
-    private let waiter: AnyObject
-    @usableFromInline let resume: () -> Void
-
-    @usableFromInline
-    init(_ waiter: AnyObject, resume: @escaping () -> Void) { (self.waiter, self.resume) = (waiter, resume) }
 }

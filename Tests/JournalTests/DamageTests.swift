@@ -4,6 +4,7 @@ import SQLiteJournal
 import StateCore
 import SyncProtocol
 import Testing
+import Threading
 
 @testable import StatecastTesting
 
@@ -77,7 +78,7 @@ import Testing
         let (bench, everything) = try Self.original()
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: .min ... .max, using: &generator)
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<60 {
             let copy = try bench.crashed()
             let url = URL(filePath: copy.path + "/" + file)
@@ -253,18 +254,5 @@ import Testing
         _ = try bench.journal.open()
         #expect(!FileManager.default.fileExists(atPath: draft))
         bench.journal.close()
-    }
-}
-
-/// A random number generator with a seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

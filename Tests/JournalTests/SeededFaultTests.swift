@@ -52,7 +52,7 @@ private final class JournalWorld {
 
     private let durability: Durability
     private let place = NewPath()
-    private var random: SplitMix
+    private var random: SplitMix64
     private let environment = QueuedEnvironment()
     private let reduced = ReducedLedgers([Ledger().fingerprint])
     private let policy: JournalPolicy
@@ -80,7 +80,7 @@ private final class JournalWorld {
 
     init(_ durability: Durability, seed: UInt64) {
         self.durability = durability
-        random = SplitMix(state: seed)
+        random = SplitMix64(seed: seed)
         var policy = JournalPolicy()
         policy.snapshotRecords = 3 + random.below(12)
         policy.historyBytes = random.below(20_000)

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import SyncProtocol
 internal import Threading
@@ -45,28 +44,13 @@ final class BackgroundTaskExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        BlockingWork.startInBackground { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        Threads.startInBackground { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
-/// Runs work that blocks its thread or takes long on a thread of Dispatch, since Swift's pool has few threads.
-enum BlockingWork {
-    static func run<Result: Sendable, Failure: Error>(
-        _ work: @escaping @Sendable () throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        let result = await withCheckedContinuation { continuation in
-            start { continuation.resume(returning: Swift.Result(catching: work)) }
-        }
-        return try result.get()
-    }
-
-    /// Starts work without waiting for it.
-    static func start(_ work: @escaping @Sendable () -> Void) {
-        DispatchQueue.global(qos: .userInitiated).async(execute: work)
-    }
-
+extension Threads {
     /// Starts work that may take long on a thread with a low priority, so that it does not delay the nodes' loops.
     static func startInBackground(_ work: @escaping @Sendable () -> Void) {
-        Threads.run(name: "statecast-background", stackBytes: 8 << 20, priority: .low, work)
+        run(name: "statecast-background", stackBytes: 8 << 20, priority: .low, work)
     }
 }

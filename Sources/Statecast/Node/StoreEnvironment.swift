@@ -43,7 +43,7 @@ struct ThreadedEnvironment: StoreEnvironment {
         DispatchWorkQueue(queue: DispatchQueue(label: label, qos: priority == .high ? .userInitiated : .utility))
     }
 
-    func startInBackground(_ work: @escaping @Sendable () -> Void) { BlockingWork.startInBackground(work) }
+    func startInBackground(_ work: @escaping @Sendable () -> Void) { Threads.startInBackground(work) }
 }
 
 private struct DispatchWorkQueue: WorkQueue {

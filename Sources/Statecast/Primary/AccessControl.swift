@@ -280,7 +280,7 @@ private final class RefusedPeers: Sendable {
         }
         guard isNew else { return }
         // Elsewhere: all handshakes of the process wait for the caller.
-        BlockingWork.startInBackground { [logger] in
+        Threads.startInBackground { [logger] in
             logger.notice("a connection was refused: \(reason)", metadata: ["key": "\(key)", "socket": "\(role.name)"])
         }
     }

@@ -168,7 +168,7 @@ public actor PrimaryNode: Service {
     /// Recovers the stores, off the loop.
     private func recovered() async throws(StatecastError) -> [any StartableStore] {
         let (definitions, limits, time) = (definitions.withLock { $0.stores }, configuration.limits, clock.time)
-        return try await BlockingWork.run { () throws(StatecastError) in
+        return try await BlockingThreadPool.shared.run { () throws(StatecastError) in
             var recovered: [any StartableStore] = []
             do throws(StatecastError) {
                 var generator = SystemRandom()
@@ -337,7 +337,7 @@ public actor PrimaryNode: Service {
         (isRefreshingAccess, isAccessReloadDue) = (true, false)
         let executor = LoopTaskExecutor(on: loop)
         // On a thread of its own: a right must end also while other code occupies Swift's pool.
-        BlockingWork.startInBackground { [weak self] in
+        Threads.startInBackground { [weak self] in
             let narrowed = control.refresh(always: always)
             Task(executorPreference: executor) { await self?.accessChanged(narrowed, by: control) }
         }

@@ -2,6 +2,7 @@ public import Logging
 public import ServiceLifecycle
 internal import StateCoding
 public import SyncProtocol
+internal import Threading
 internal import ZeroMQ
 
 /// Follows one store of a primary and shows its state.
@@ -178,7 +179,7 @@ public final class Replica<State: Sendable>: Service {
         metrics.dequeued(steps: batch.steps.count)
         let outcome = document.process(batch.steps)
         if let verification = outcome.verification {
-            BlockingWork.startInBackground { [queue] in queue.enqueue(verification.run()) }
+            Threads.startInBackground { [queue] in queue.enqueue(verification.run()) }
         }
         if let snapshot = outcome.shown {
             snapshotBroadcast.send(snapshot)

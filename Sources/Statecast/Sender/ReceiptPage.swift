@@ -9,17 +9,10 @@ final class ReceiptPage: Sendable {
     /// The maximum number of actions.
     static let span = 1024
 
-    private struct Waiter {
-        let key: UInt64
-        let ticket: Ticket
-        let continuation: CheckedContinuation<ActionOutcome, any Error>
-    }
-
     private struct Storage {
         /// In the order of their tickets.
         var runs: [ResolvedRun] = []
-        var waiters: [Waiter] = []
-        var waiterCount: UInt64 = 0
+        var waiters = WaiterList<Ticket, ActionOutcome>()
 
         /// The index of the first run that ends after a ticket.
         func index(of ticket: Ticket) -> Int { runs.partitioningIndex { $0.end > ticket } }
@@ -52,14 +45,6 @@ final class ReceiptPage: Sendable {
             }
             return inserted
         }
-
-        /// Removes the tasks that wait for actions of a run.
-        mutating func removeWaiters(for run: ResolvedRun) -> ArraySlice<Waiter> {
-            guard !waiters.isEmpty else { return [] }
-            let met = waiters.partition { $0.ticket >= run.first && $0.ticket < run.end }
-            defer { waiters.removeSubrange(met...) }
-            return waiters[met...]
-        }
     }
 
     /// The ticket of the first action.
@@ -76,9 +61,11 @@ final class ReceiptPage: Sendable {
     /// - Parameter run: within ``tickets``.
     /// - Returns: the recorded parts.
     func resolve(_ run: ResolvedRun) -> [ResolvedRun] {
-        let (inserted, met) = storage.withLock { storage in (storage.insert(run), storage.removeWaiters(for: run)) }
+        let (inserted, met) = storage.withLock { storage in
+            (storage.insert(run), storage.waiters.removeAll { $0 >= run.first && $0 < run.end })
+        }
         // A waiting task's ticket had no outcome, so it is in a recorded part.
-        for waiter in met { waiter.continuation.resume(returning: ActionOutcome(run.outcome(of: waiter.ticket))) }
+        for waiter in met { waiter.resume(returning: ActionOutcome(run.outcome(of: waiter.wanted))) }
         return inserted
     }
 
@@ -92,28 +79,8 @@ final class ReceiptPage: Sendable {
     ///
     /// - Throws: `CancellationError` if the task is cancelled before the action has its outcome.
     func outcome(of ticket: Ticket) async throws -> ActionOutcome {
-        let (known, key) = storage.withLock { storage in
-            storage.waiterCount += 1
-            return (storage.outcome(of: ticket), storage.waiterCount)
-        }
-        if let known { return known }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<ActionOutcome, any Error>? = storage.withLock { storage in
-                    if let outcome = storage.outcome(of: ticket) { return .success(outcome) }
-                    // A cancellation before this point found no waiter to remove.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    storage.waiters.append(Waiter(key: key, ticket: ticket, continuation: continuation))
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        } onCancel: {
-            let waiter = storage.withLock { storage in
-                storage.waiters.firstIndex { $0.key == key }.map { storage.waiters.remove(at: $0) }
-            }
-            waiter?.continuation.resume(throwing: CancellationError())
-        }
+        if let known = known(ticket) { return known }
+        return try await storage.wait(for: ticket, in: \.waiters) { $0.outcome(of: ticket) }
     }
 
     /// The number of waiting tasks.

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import SyncProtocol
 internal import Threading
 internal import ZeroMQ
@@ -41,11 +40,13 @@ final class SenderIntake: Sendable {
         case closed(because: String)
     }
 
-    private struct Waiter {
-        let key: UInt64
+    /// A submitter that waits for room.
+    private struct Waiting {
         let submission: Submission
-        let continuation: CheckedContinuation<PendingReceipt, Never>
+        let deadline: Deadline?
     }
+
+    private typealias Waiters = WaiterList<Waiting, PendingReceipt>
 
     private struct Storage {
         var chunk: ActionChunk
@@ -56,8 +57,7 @@ final class SenderIntake: Sendable {
         /// The number of awaited actions without an outcome.
         var pending = 0
         /// Submitters that wait for room, in order of arrival.
-        var waiters: Deque<Waiter> = []
-        var waiterCount: UInt64 = 0
+        var waiters = Waiters()
         /// Buffers of earlier chunks.
         var spareBuffers: [[UInt8]] = []
         /// `nil` before the loop runs.
@@ -123,7 +123,7 @@ final class SenderIntake: Sendable {
     func attempt(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil, isAwaited: Bool = true) -> Attempt {
         let (attempt, bell) = storage.withLock { storage -> (Attempt, Doorbell?) in
             if let end = storage.end { return (.closed(because: end), nil) }
-            guard !isAwaited || (storage.pending < pendingMax && storage.waiters.isEmpty) else {
+            guard !isAwaited || (storage.pending < pendingMax && storage.waiters.count == 0) else {
                 return (.noRoom(Array(action)), nil)
             }
             let bytes = storage.chunk.bytes.count
@@ -140,7 +140,7 @@ final class SenderIntake: Sendable {
     func enqueue(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
         let (receipt, bell) = storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
             if let end = storage.end { return (.notSent(because: end), nil) }
-            guard storage.pending < pendingMax, storage.waiters.isEmpty else { return (nil, nil) }
+            guard storage.pending < pendingMax, storage.waiters.count == 0 else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
             return (receipt, storage.bellToRing(bytesBefore: bytes))
@@ -151,57 +151,36 @@ final class SenderIntake: Sendable {
     }
 
     private func waitForRoom(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
-        let key = storage.withLock { storage in
-            storage.waiterCount += 1
-            return storage.waiterCount
-        }
         let alarm = deadline.map { deadline in
             Task {
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
-                self.removeWaiter(key, deadline.cause)
+                self.refuseWaiters(at: deadline.instant)
             }
         }
         defer { alarm?.cancel() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let cause: String? = storage.withLock { storage in
-                    if Task.isCancelled { return Self.cancelled }
-                    if let end = storage.end { return end }
-                    if let deadline, deadline.instant <= .now { return deadline.cause }
-                    storage.waiters.append(Waiter(key: key, submission: submission, continuation: continuation))
-                    return nil
-                }
-                if let cause { return continuation.resume(returning: .notSent(because: cause)) }
-                // Room may have become available before the waiter was added.
-                admitWaiters()
-            }
-        } onCancel: {
-            removeWaiter(key, Self.cancelled)
-        }
-    }
-
-    private static let cancelled = "the waiting was cancelled"
-
-    private func removeWaiter(_ key: UInt64, _ cause: String) {
-        let waiter = storage.withLock { storage in
-            storage.waiters.firstIndex { $0.key == key }.map { storage.waiters.remove(at: $0) }
-        }
-        waiter?.continuation.resume(returning: .notSent(because: cause))
-    }
-
-    /// Enqueues the actions of waiting submitters, in order of arrival, while there is room.
-    private func admitWaiters(after change: (inout Storage) -> Void = { _ in }) {
-        let (admitted, bell) = storage.withLock { storage in
-            change(&storage)
+        var bell: Doorbell?
+        let receipt = try? await storage.wait(for: Waiting(submission: submission, deadline: deadline), in: \.waiters) {
+            storage -> PendingReceipt? in
+            if let end = storage.end { return .notSent(because: end) }
+            if let deadline, deadline.instant <= .now { return .notSent(because: deadline.cause) }
+            // Room may have become available meanwhile.
+            guard storage.pending < pendingMax, storage.waiters.count == 0 else { return nil }
             let bytes = storage.chunk.bytes.count
-            var admitted: [(waiter: Waiter, receipt: PendingReceipt)] = []
-            while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
-                admitted.append((waiter, storage.enqueue(waiter.submission)))
-            }
-            return (admitted, storage.bellToRing(bytesBefore: bytes))
+            defer { bell = storage.bellToRing(bytesBefore: bytes) }
+            return storage.enqueue(submission)
         }
         bell?.ring()
-        for (waiter, receipt) in admitted { waiter.continuation.resume(returning: receipt) }
+        return receipt ?? .notSent(because: "the waiting was cancelled")
+    }
+
+    private func refuseWaiters(at instant: ContinuousClock.Instant) {
+        let refused = storage.withLock { storage in
+            storage.waiters.removeAll { waiting in waiting.deadline.map { $0.instant <= instant } ?? false }
+        }
+        for waiter in refused {
+            guard let cause = waiter.wanted.deadline?.cause else { continue }
+            waiter.resume(returning: .notSent(because: cause))
+        }
     }
 
     /// The number of submitters that wait for room.
@@ -243,9 +222,21 @@ final class SenderIntake: Sendable {
         }
     }
 
-    /// Releases the slots of awaited actions that have their outcome, and resumes waiting submitters.
+    /// Releases the slots of awaited actions that have their outcome, and enqueues the actions of waiting submitters, in
+    /// order of arrival.
     func release(_ count: Int) {
-        if count > 0 { admitWaiters { $0.pending -= count } }
+        guard count > 0 else { return }
+        let (admitted, bell) = storage.withLock { storage in
+            storage.pending -= count
+            let bytes = storage.chunk.bytes.count
+            var admitted: [(waiter: Waiters.Waiter, receipt: PendingReceipt)] = []
+            while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
+                admitted.append((waiter, storage.enqueue(waiter.wanted.submission)))
+            }
+            return (admitted, storage.bellToRing(bytesBefore: bytes))
+        }
+        bell?.ring()
+        for (waiter, receipt) in admitted { waiter.resume(returning: receipt) }
     }
 
     /// Accepts no more actions.
@@ -253,9 +244,8 @@ final class SenderIntake: Sendable {
         let waiters = storage.withLock { storage in
             storage.end = storage.end ?? cause
             storage.bell = nil
-            defer { storage.waiters = [] }
-            return storage.waiters
+            return storage.waiters.removeAll { _ in true }
         }
-        for waiter in waiters { waiter.continuation.resume(returning: .notSent(because: cause)) }
+        for waiter in waiters { waiter.resume(returning: .notSent(because: cause)) }
     }
 }

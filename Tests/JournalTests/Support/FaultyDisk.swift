@@ -46,7 +46,7 @@ final class FaultyDisk: Sendable {
 
         /// What is left after a power cut. SQLite relies on it that a write changes no other bytes, and each sector of
         /// a write that was not synced may be lost.
-        func afterPowerCut(using random: inout SplitMix) -> FolderImage {
+        func afterPowerCut(using random: inout SplitMix64) -> FolderImage {
             var image = written
             for (name, file) in files.sorted(by: { $0.key < $1.key }) {
                 var content = file.synced
@@ -194,7 +194,7 @@ extension FaultyDisk.Change {
     }
 
     /// Applies a write, or some of its sectors.
-    fileprivate func apply(to content: inout Data, using random: inout SplitMix) {
+    fileprivate func apply(to content: inout Data, using random: inout SplitMix64) {
         guard case .write(let offset, let bytes) = self, random.oneIn(3) else { return apply(to: &content) }
         for start in stride(from: 0, to: bytes.count, by: Self.sectorBytes) where random.oneIn(2) {
             let sector = Data(bytes[start..<min(start + Self.sectorBytes, bytes.count)])

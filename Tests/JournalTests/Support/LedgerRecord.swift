@@ -2,6 +2,7 @@ import StateCoding
 import StateCore
 import SyncProtocol
 import Testing
+import Threading
 
 /// What a ledger has published in one history, and what its senders were told: what a later start must find.
 struct PublishedLedger {
@@ -80,7 +81,7 @@ struct PublishedLedger {
     }
 
     /// The next frames of all senders.
-    mutating func nextFrames(using random: inout SplitMix) throws -> [(frame: ActionsFrame, secret: SessionSecret)] {
+    mutating func nextFrames(using random: inout SplitMix64) throws -> [(frame: ActionsFrame, secret: SessionSecret)] {
         var frames: [(frame: ActionsFrame, secret: SessionSecret)] = []
         for index in senders.indices {
             if let frame = try senders[index].nextFrame(to: lineage, using: &random) {
@@ -102,7 +103,7 @@ struct LedgerSender {
     private var outstanding: [(number: ActionNumber, bytes: [UInt8])] = []
     private var outcomes: [ActionNumber: Outcome] = [:]
 
-    init(_ origin: String, using random: inout SplitMix) {
+    init(_ origin: String, using random: inout SplitMix64) {
         self.origin = origin
         secret = SessionSecret(high: random.next(), low: random.next())
     }
@@ -143,7 +144,7 @@ struct LedgerSender {
         }
     }
 
-    mutating func nextFrame(to lineage: Lineage, using random: inout SplitMix) throws -> ActionsFrame? {
+    mutating func nextFrame(to lineage: Lineage, using random: inout SplitMix64) throws -> ActionsFrame? {
         guard let opened else { return nil }
         if outstanding.isEmpty {
             for _ in 0..<random.below(4) {

@@ -31,7 +31,7 @@ struct Ledger: Codable, Equatable, Sendable {
 
     mutating func apply(_ entry: Entry) {
         count += 1
-        var mixed = SplitMix(state: chain ^ entry.bits &+ entry.serial)
+        var mixed = SplitMix64(seed: chain ^ entry.bits &+ entry.serial)
         chain = mixed.next()
         if serials[entry.origin, default: 0] >= entry.serial { repeated = repeated ?? "\(entry)" }
         serials[entry.origin] = entry.serial

@@ -1,3 +1,5 @@
+import Threading
+
 /// The seeds of a property test: all of them in a release build, the first fifth in a debug build, which is slower. CI
 /// runs both.
 func seeds(_ all: Range<UInt64>) -> Range<UInt64> {
@@ -8,9 +10,6 @@ func seeds(_ all: Range<UInt64>) -> Range<UInt64> {
     #endif
 }
 
-extension SplitMix {
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-    /// True once in `count` times.
-    mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
+extension SplitMix64 {
     mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }
 }

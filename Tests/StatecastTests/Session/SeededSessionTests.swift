@@ -3,6 +3,7 @@ import StateCoding
 import StateCore
 import SyncProtocol
 import Testing
+import Threading
 
 @testable import Statecast
 
@@ -36,7 +37,7 @@ private final class SessionWorld {
 
     private let folder: TemporaryFolder
     private let path: String
-    private var random: SplitMix
+    private var random: SplitMix64
     private let retention: SessionFile.OutcomeRetention
     private var peer = SessionPeer()
     /// What the next start finds.
@@ -54,7 +55,7 @@ private final class SessionWorld {
     init(seed: UInt64) throws {
         folder = try TemporaryFolder()
         path = folder.path + "/session"
-        random = SplitMix(seed: seed)
+        random = SplitMix64(seed: seed)
         retention = random.oneIn(2) ? .untilDelivered : .untilAcknowledged
     }
 
@@ -223,13 +224,13 @@ private final class SenderProcess {
         (self.saved, savedBefore) = (saved, saved)
         machine = SenderMachine(resuming: saved, limits: Limits(), now: now)
         (serial, lastTicket) = (saved.mark.position, saved.last)
-        var generator = SplitMix(seed: serial)
+        var generator = SplitMix64(seed: serial)
         perform(machine.start(at: now, using: &generator))
     }
 
     var isDone: Bool { machine.pendingCount == 0 && change.isEmpty && saved.outstandingCount == 0 }
 
-    func submit(_ count: Int, using random: inout SplitMix) {
+    func submit(_ count: Int, using random: inout SplitMix64) {
         guard count > 0 else { return }
         var chunk = ActionChunk(first: lastTicket.next)
         for _ in 0..<count {
@@ -260,7 +261,7 @@ private final class SenderProcess {
         return true
     }
 
-    func push(to peer: inout SessionPeer, using random: inout SplitMix) {
+    func push(to peer: inout SessionPeer, using random: inout SplitMix64) {
         perform(machine.save())
         while let frame = machine.nextFrame {
             var writer = CBORWriter()
@@ -271,7 +272,7 @@ private final class SenderProcess {
         }
     }
 
-    func deliver(_ peer: inout SessionPeer, using random: inout SplitMix) {
+    func deliver(_ peer: inout SessionPeer, using random: inout SplitMix64) {
         for topic in requests { answers += peer.subscribed(to: topic) }
         requests = []
         guard !answers.isEmpty else { return }
@@ -287,7 +288,7 @@ private final class SenderProcess {
 
     func loseAnswer() { if !answers.isEmpty { answers.removeFirst() } }
 
-    func wait(_ peer: inout SessionPeer, using random: inout SplitMix) {
+    func wait(_ peer: inout SessionPeer, using random: inout SplitMix64) {
         now = machine.nextDeadline ?? now.advanced(by: .seconds(1))
         perform(machine.tick(at: now, using: &random))
     }
@@ -297,7 +298,7 @@ private final class SenderProcess {
             switch directive {
             case .subscribe(let topic): requests.append(topic)
             case .connect(let endpoint):
-                var generator = SplitMix(seed: serial)
+                var generator = SplitMix64(seed: serial)
                 perform(machine.connected(.success(endpoint), at: now, using: &generator))
             case .save(let next):
                 change.merge(next)
