@@ -222,8 +222,7 @@ final class SenderIntake: Sendable {
         }
     }
 
-    /// Releases the slots of awaited actions that have their outcome, and enqueues the actions of waiting submitters, in
-    /// order of arrival.
+    /// Releases the slots of awaited actions that have their outcome, and admits waiting submitters, in order of arrival.
     func release(_ count: Int) {
         guard count > 0 else { return }
         let (admitted, bell) = storage.withLock { storage in
