@@ -82,7 +82,7 @@ simulate: libraries
 	@"$$(swift build --configuration release --show-bin-path)/statecast-simulate" --minutes $(MINUTES)
 
 tsan: libraries
-	@export STATECAST_TARGETS=StateCoreTests,ZeroMQTests,StatecastTests,JournalTests; \
+	@export STATECAST_TARGETS=StatecastCoreTests,StatecastZeroMQTests,StatecastTests,StatecastJournalTests; \
 	    export TSAN_OPTIONS="suppressions=$$PWD/scripts/tsan-suppressions"; \
 	    options='--sanitize=thread --scratch-path .build/tsan'; \
 	    swift build --build-tests $$options && scripts/run-tests $$options

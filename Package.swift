@@ -65,50 +65,56 @@ func syntax(_ name: String) -> Target.Dependency {
 
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
 let layers: [Target] = [
-    .systemLibrary(name: "CPlatform"),
-    .target(name: "Threading", dependencies: ["CPlatform", deque], swiftSettings: settings),
-    .target(name: "DurableFiles", swiftSettings: settings),
-    .target(name: "StateCore", dependencies: ["Threading"], swiftSettings: settings),
-    .target(name: "StateCoding", swiftSettings: settings),
-    .target(name: "TerminalText", swiftSettings: settings),
-    .target(name: "StateJSON", dependencies: ["StateCoding"], swiftSettings: settings),
+    .systemLibrary(name: "CStatecastPlatform"),
+    .target(name: "StatecastThreading", dependencies: ["CStatecastPlatform", deque], swiftSettings: settings),
+    .target(name: "StatecastFiles", swiftSettings: settings),
+    .target(name: "StatecastCore", dependencies: ["StatecastThreading"], swiftSettings: settings),
+    .target(name: "StatecastCoding", swiftSettings: settings),
+    .target(name: "StatecastTerminal", swiftSettings: settings),
+    .target(name: "StatecastJSON", dependencies: ["StatecastCoding"], swiftSettings: settings),
     .systemLibrary(
-        name: "CSodium",
+        name: "CStatecastSodium",
         pkgConfig: sodiumPackage,
         providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
     ),
-    .target(name: "Cryptography", dependencies: ["CSodium"], swiftSettings: settings),
+    .target(name: "StatecastCryptography", dependencies: ["CStatecastSodium"], swiftSettings: settings),
     .target(
-        name: "SyncProtocol",
-        dependencies: ["Cryptography", "StateCore", "StateCoding", deque, ordered],
+        name: "StatecastProtocol",
+        dependencies: ["StatecastCryptography", "StatecastCore", "StatecastCoding", deque, ordered],
         swiftSettings: settings
     ),
     .systemLibrary(
-        name: "CZeroMQ",
+        name: "CStatecastZeroMQ",
         pkgConfig: libzmqPackage,
         providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]
     ),
     .target(
-        name: "ZeroMQ",
-        dependencies: ["Threading", "DurableFiles", "Cryptography", "CZeroMQ"],
+        name: "StatecastZeroMQ",
+        dependencies: ["StatecastThreading", "StatecastFiles", "StatecastCryptography", "CStatecastZeroMQ"],
         swiftSettings: settings
     ),
-    .target(name: "CChecksum"),
+    .target(name: "CStatecastChecksum"),
     .target(
-        name: "Journal",
-        dependencies: ["Threading", "StateCore", "StateCoding", "SyncProtocol", "CChecksum"],
+        name: "StatecastJournal",
+        dependencies: [
+            "StatecastThreading", "StatecastCore", "StatecastCoding", "StatecastProtocol", "CStatecastChecksum",
+        ],
         swiftSettings: settings
     ),
     .target(
-        name: "SQLiteJournal",
-        dependencies: ["Threading", "DurableFiles", "StateCore", "StateCoding", "Journal", "SyncProtocol", grdb],
+        name: "StatecastSQLite",
+        dependencies: [
+            "StatecastThreading", "StatecastFiles", "StatecastCore", "StatecastCoding", "StatecastJournal",
+            "StatecastProtocol", grdb,
+        ],
         swiftSettings: settings
     ),
     .target(
         name: "Statecast",
         dependencies: [
-            "CPlatform", "Threading", "DurableFiles", "Cryptography", "StateCore", "StateCoding", "SyncProtocol",
-            "ZeroMQ", "Journal", deque, logging, metrics, lifecycle, signals,
+            "CStatecastPlatform", "StatecastThreading", "StatecastFiles", "StatecastCryptography", "StatecastCore",
+            "StatecastCoding", "StatecastProtocol",
+            "StatecastZeroMQ", "StatecastJournal", deque, logging, metrics, lifecycle, signals,
         ],
         swiftSettings: settings
     ),
@@ -117,15 +123,16 @@ let layers: [Target] = [
 /// A whole cluster in one thread.
 let simulation: [Target] = [
     .target(
-        name: "Simulation",
+        name: "StatecastSimulation",
         dependencies: [
-            "Threading", "StateCore", "StateCoding", "SyncProtocol", "Journal", "Statecast", deque, heap, logging,
+            "StatecastThreading", "StatecastCore", "StatecastCoding", "StatecastProtocol", "StatecastJournal",
+            "Statecast", deque, heap, logging,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-simulate",
-        dependencies: ["Simulation", "SyncProtocol", "CommandLineSupport", argumentParser],
+        dependencies: ["StatecastSimulation", "StatecastProtocol", "StatecastCommandLine", argumentParser],
         swiftSettings: settings
     ),
 ]
@@ -135,7 +142,7 @@ let testing: [Target] = [
     .target(
         name: "StatecastTesting",
         dependencies: [
-            "StateCore", "StateCoding", "SyncProtocol", "Journal", "Threading",
+            "StatecastCore", "StatecastCoding", "StatecastProtocol", "StatecastJournal", "StatecastThreading",
             inTests("CustomDump", "swift-custom-dump"),
             inTests("IssueReporting", "xctest-dynamic-overlay"),
             inTests("IssueReportingTestSupport", "xctest-dynamic-overlay"),
@@ -145,7 +152,8 @@ let testing: [Target] = [
     .testTarget(
         name: "StatecastTestingTests",
         dependencies: [
-            "StatecastTesting", "StateCore", "StateCoding", "SyncProtocol", "Journal", "CounterApp", "FleetApp",
+            "StatecastTesting", "StatecastCore", "StatecastCoding", "StatecastProtocol", "StatecastJournal",
+            "CounterApp", "FleetApp",
         ],
         swiftSettings: settings
     ),
@@ -154,31 +162,32 @@ let testing: [Target] = [
 /// The code blocks of docs/TUTORIAL.md.
 let tutorial = Target.testTarget(
     name: "TutorialTests",
-    dependencies: ["Statecast", "StateCore", "StateCoding", "StateJSON", "StatecastTesting"],
+    dependencies: ["Statecast", "StatecastCore", "StatecastCoding", "StatecastJSON", "StatecastTesting"],
     swiftSettings: settings
 )
 
 /// The macro. Without the trait `SmartCopy`, both modules compile without it.
 let macros: [Target] = [
     .macro(
-        name: "SmartCopyMacros",
+        name: "StatecastSmartCopyMacros",
         dependencies: [
             syntax("SwiftCompilerPlugin"), syntax("SwiftDiagnostics"), syntax("SwiftSyntax"),
             syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacros"),
         ],
         swiftSettings: settings
     ),
-    .target(name: "SmartCopy", dependencies: ["SmartCopyMacros"], swiftSettings: settings),
+    .target(name: "StatecastSmartCopy", dependencies: ["StatecastSmartCopyMacros"], swiftSettings: settings),
 ]
 
 /// The macro's tests need the trait. They exist only if `STATECAST_TARGETS` names them: SwiftPM builds a test bundle
 /// for the host if one of its targets depends on a macro itself, and would compile every module twice.
 let testsOfMacros: [Target] = [
-    .testTarget(name: "SmartCopyTests", dependencies: ["SmartCopy"], swiftSettings: settings),
+    .testTarget(name: "StatecastSmartCopyTests", dependencies: ["StatecastSmartCopy"], swiftSettings: settings),
     .testTarget(
-        name: "SmartCopyMacrosTests",
+        name: "StatecastSmartCopyMacrosTests",
         dependencies: [
-            "SmartCopyMacros", syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacroExpansion"),
+            "StatecastSmartCopyMacros", syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"),
+            syntax("SwiftSyntaxMacroExpansion"),
             syntax("SwiftSyntaxMacrosGenericTestSupport"),
         ],
         swiftSettings: settings
@@ -195,14 +204,14 @@ let examples: [Target] = [
     ),
     .executableTarget(
         name: "counter-service",
-        dependencies: ["Statecast", "SQLiteJournal"],
+        dependencies: ["Statecast", "StatecastSQLite"],
         path: "Examples/CounterService",
         swiftSettings: settings
     ),
-    .target(name: "CounterApp", dependencies: ["StateCore"], path: "Examples/CounterApp", swiftSettings: settings),
+    .target(name: "CounterApp", dependencies: ["StatecastCore"], path: "Examples/CounterApp", swiftSettings: settings),
     .target(
         name: "FleetApp",
-        dependencies: ["TerminalText", "StateCore", "StateCoding"],
+        dependencies: ["StatecastTerminal", "StatecastCore", "StatecastCoding"],
         path: "Examples/FleetApp",
         swiftSettings: settings
     ),
@@ -215,7 +224,7 @@ let examples: [Target] = [
     .executableTarget(
         name: "fleet-agent",
         dependencies: [
-            "CommandLineSupport", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
+            "StatecastCommandLine", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
         ],
         path: "Examples/FleetAgent",
         swiftSettings: settings
@@ -224,10 +233,11 @@ let examples: [Target] = [
 
 let executables: [Target] = [
     .target(
-        name: "CommandLineSupport",
+        name: "StatecastCommandLine",
         dependencies: [
-            "CPlatform", "Threading", "DurableFiles", "TerminalText", "Statecast", "StateCoding", "StateJSON",
-            "SyncProtocol", "Journal",
+            "CStatecastPlatform", "StatecastThreading", "StatecastFiles", "StatecastTerminal", "Statecast",
+            "StatecastCoding", "StatecastJSON",
+            "StatecastProtocol", "StatecastJournal",
             argumentParser, logging, lifecycle, configuration,
         ],
         swiftSettings: settings
@@ -235,7 +245,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-primary",
         dependencies: [
-            "CommandLineSupport", "CounterApp", "FleetApp", "Statecast", "Journal", "SQLiteJournal", argumentParser,
+            "StatecastCommandLine", "CounterApp", "FleetApp", "Statecast", "StatecastJournal", "StatecastSQLite",
+            argumentParser,
             logging,
         ],
         swiftSettings: settings
@@ -243,33 +254,35 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-replica",
         dependencies: [
-            "CommandLineSupport", "FleetApp", "StateCoding", "Statecast", argumentParser, logging,
+            "StatecastCommandLine", "FleetApp", "StatecastCoding", "Statecast", argumentParser, logging,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-send",
-        dependencies: ["CommandLineSupport", "StateCoding", "Statecast", argumentParser, logging],
+        dependencies: ["StatecastCommandLine", "StatecastCoding", "Statecast", argumentParser, logging],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-journal",
         dependencies: [
-            "CommandLineSupport", "CounterApp", "FleetApp", "StateCoding", "StateJSON", "SyncProtocol", "Statecast",
-            "SQLiteJournal", argumentParser,
+            "StatecastCommandLine", "CounterApp", "FleetApp", "StatecastCoding", "StatecastJSON", "StatecastProtocol",
+            "Statecast",
+            "StatecastSQLite", argumentParser,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-keys",
-        dependencies: ["CommandLineSupport", "Statecast", argumentParser],
+        dependencies: ["StatecastCommandLine", "Statecast", argumentParser],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "statecast-crash-test",
         dependencies: [
-            "Threading", "Statecast", "StateCore", "CounterApp", "Journal", "SQLiteJournal", "StateCoding",
-            "SyncProtocol", argumentParser,
+            "StatecastThreading", "Statecast", "StatecastCore", "CounterApp", "StatecastJournal", "StatecastSQLite",
+            "StatecastCoding",
+            "StatecastProtocol", argumentParser,
             // The executables that it runs.
             "statecast-primary", "statecast-replica", "statecast-send",
         ],
@@ -279,8 +292,9 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-hostile-test",
         dependencies: [
-            "Threading", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "ZeroMQ", "FleetApp", "Journal",
-            "SQLiteJournal", argumentParser,
+            "StatecastThreading", "Statecast", "StatecastCore", "StatecastCoding", "StatecastProtocol",
+            "StatecastZeroMQ", "FleetApp", "StatecastJournal",
+            "StatecastSQLite", argumentParser,
             // The executable that it runs.
             "statecast-primary",
         ],
@@ -290,7 +304,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-bench",
         dependencies: [
-            "Threading", "StateCore", "Statecast", "Journal", "SQLiteJournal", "SyncProtocol", "ZeroMQ", argumentParser,
+            "StatecastThreading", "StatecastCore", "Statecast", "StatecastJournal", "StatecastSQLite",
+            "StatecastProtocol", "StatecastZeroMQ", argumentParser,
         ],
         path: "Sources/Benchmarks",
         swiftSettings: settings
@@ -298,7 +313,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-instructions",
         dependencies: [
-            "Threading", "StateCore", "StateCoding", "SyncProtocol", "Statecast", "Journal", "SQLiteJournal",
+            "StatecastThreading", "StatecastCore", "StatecastCoding", "StatecastProtocol", "Statecast",
+            "StatecastJournal", "StatecastSQLite",
             argumentParser,
         ],
         path: "Sources/Instructions",
@@ -307,58 +323,76 @@ let executables: [Target] = [
 ]
 
 let tests: [Target] = [
-    .testTarget(name: "StateCoreTests", dependencies: ["StateCore", "Threading"], swiftSettings: settings),
     .testTarget(
-        name: "StateCodingTests",
-        dependencies: ["StateCoding", "StateJSON"],
+        name: "StatecastCoreTests",
+        dependencies: ["StatecastCore", "StatecastThreading"],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "StatecastCodingTests",
+        dependencies: ["StatecastCoding", "StatecastJSON"],
         // Tests read these files in place.
         exclude: ["CBOR/Fixtures", "Hostile/Corpus"],
         swiftSettings: settings
     ),
-    .testTarget(name: "StateJSONTests", dependencies: ["StateJSON", "StateCoding"], swiftSettings: settings),
     .testTarget(
-        name: "SyncProtocolTests",
-        dependencies: ["SyncProtocol", "StateCore", "StateCoding", "StateJSON", "Journal"],
+        name: "StatecastJSONTests",
+        dependencies: ["StatecastJSON", "StatecastCoding"],
         swiftSettings: settings
     ),
     .testTarget(
-        name: "JournalTests",
+        name: "StatecastProtocolTests",
+        dependencies: ["StatecastProtocol", "StatecastCore", "StatecastCoding", "StatecastJSON", "StatecastJournal"],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "StatecastJournalTests",
         dependencies: [
-            "Journal", "SQLiteJournal", "SyncProtocol", "StateCore", "StateCoding", "StatecastTesting", "Threading",
+            "StatecastJournal", "StatecastSQLite", "StatecastProtocol", "StatecastCore", "StatecastCoding",
+            "StatecastTesting", "StatecastThreading",
             "Statecast", "CounterApp", grdb, sqlite, logging,
         ],
         // Tests read these files in place.
         exclude: ["Golden"],
         swiftSettings: settings
     ),
-    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: settings),
-    .testTarget(name: "ZeroMQTests", dependencies: ["ZeroMQ", "Threading"], swiftSettings: settings),
+    .testTarget(name: "StatecastCryptographyTests", dependencies: ["StatecastCryptography"], swiftSettings: settings),
+    .testTarget(
+        name: "StatecastZeroMQTests",
+        dependencies: ["StatecastZeroMQ", "StatecastThreading"],
+        swiftSettings: settings
+    ),
     .testTarget(
         name: "StatecastTests",
         dependencies: [
-            "Threading", "Statecast", "StateCore", "StateCoding", "SyncProtocol", "CZeroMQ", "ZeroMQ", "Journal",
-            "SQLiteJournal", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
+            "StatecastThreading", "Statecast", "StatecastCore", "StatecastCoding", "StatecastProtocol",
+            "CStatecastZeroMQ", "StatecastZeroMQ", "StatecastJournal",
+            "StatecastSQLite", "CounterApp", "FleetApp", metricsTesting, coreMetrics,
         ],
         // Tests read these files in place.
         exclude: ["Session/Golden"],
         swiftSettings: settingsOfUnoptimizedTests
     ),
     .testTarget(
-        name: "SimulationTests",
-        dependencies: ["Threading", "Simulation", "Statecast", "SyncProtocol", "StateCore", "StateCoding", "Journal"],
+        name: "StatecastSimulationTests",
+        dependencies: [
+            "StatecastThreading", "StatecastSimulation", "Statecast", "StatecastProtocol", "StatecastCore",
+            "StatecastCoding", "StatecastJournal",
+        ],
         swiftSettings: settings
     ),
     .testTarget(
-        name: "CommandLineSupportTests",
+        name: "StatecastCommandLineTests",
         dependencies: [
-            "CommandLineSupport", "TerminalText", "Statecast", "StateCoding", "StateJSON", "SyncProtocol", logging,
+            "StatecastCommandLine", "StatecastTerminal", "Statecast", "StatecastCoding", "StatecastJSON",
+            "StatecastProtocol", logging,
             argumentParser, lifecycle,
         ],
         swiftSettings: settings
     ),
     .executableTarget(
         name: "poison-primary",
-        dependencies: ["Statecast", "SQLiteJournal"],
+        dependencies: ["Statecast", "StatecastSQLite"],
         path: "Tests/PoisonPrimary",
         swiftSettings: settings
     ),
@@ -369,13 +403,13 @@ let tests: [Target] = [
             "statecast-journal", "statecast-keys", "statecast-simulate", "fleet-agent", "counter-example",
             "counter-service",
             "Statecast",
-            "SyncProtocol", subprocess,
+            "StatecastProtocol", subprocess,
         ],
         swiftSettings: settings
     ),
     .testTarget(
         name: "AppsTests",
-        dependencies: ["CounterApp", "FleetApp", "HostSampling", "StateCore", "StateCoding"],
+        dependencies: ["CounterApp", "FleetApp", "HostSampling", "StatecastCore", "StatecastCoding"],
         swiftSettings: settings
     ),
 ]
@@ -406,14 +440,14 @@ let package = Package(
     ],
     products: ([
         .library(name: "Statecast", targets: ["Statecast"]),
-        .library(name: "SQLiteJournal", targets: ["SQLiteJournal"]),
+        .library(name: "StatecastSQLite", targets: ["StatecastSQLite"]),
         // For journals of users.
-        .library(name: "Journal", targets: ["Journal", "SyncProtocol"]),
-        .library(name: "StateCore", targets: ["StateCore"]),
-        .library(name: "StateCoding", targets: ["StateCoding"]),
-        .library(name: "StateJSON", targets: ["StateJSON"]),
+        .library(name: "StatecastJournal", targets: ["StatecastJournal", "StatecastProtocol"]),
+        .library(name: "StatecastCore", targets: ["StatecastCore"]),
+        .library(name: "StatecastCoding", targets: ["StatecastCoding"]),
+        .library(name: "StatecastJSON", targets: ["StatecastJSON"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
-        .library(name: "SmartCopy", targets: ["SmartCopy"]),
+        .library(name: "StatecastSmartCopy", targets: ["StatecastSmartCopy"]),
         .executable(name: "statecast-primary", targets: ["statecast-primary"]),
         .executable(name: "statecast-replica", targets: ["statecast-replica"]),
         .executable(name: "statecast-send", targets: ["statecast-send"]),

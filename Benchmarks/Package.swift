@@ -14,8 +14,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-let core = Target.Dependency.product(name: "StateCore", package: "statecast")
-let coding = Target.Dependency.product(name: "StateCoding", package: "statecast")
+let core = Target.Dependency.product(name: "StatecastCore", package: "statecast")
+let coding = Target.Dependency.product(name: "StatecastCoding", package: "statecast")
 let framework = Target.Dependency.product(name: "Benchmark", package: "benchmark")
 let plugin = Target.PluginUsage.plugin(name: "BenchmarkPlugin", package: "benchmark")
 

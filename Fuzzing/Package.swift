@@ -29,13 +29,14 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "statecast", path: "..")],
     targets: [
-        fuzzer("FuzzDecoder", of: ["StateCoding", "StateJSON"]), fuzzer("FuzzApply", of: ["StateCoding", "StateJSON"]),
-        fuzzer("FuzzJSON", of: ["StateCoding", "StateJSON"]),
+        fuzzer("FuzzDecoder", of: ["StatecastCoding", "StatecastJSON"]),
+        fuzzer("FuzzApply", of: ["StatecastCoding", "StatecastJSON"]),
+        fuzzer("FuzzJSON", of: ["StatecastCoding", "StatecastJSON"]),
         // Neither the protocol nor the readers of files are public: these see it as a test does (STATECAST_TESTABLE).
-        fuzzer("FuzzFrame", of: ["StateCoding", "StateCore", "Journal"]),
-        fuzzer("FuzzRecord", of: ["StateCoding", "StateCore", "Journal"]),
-        fuzzer("FuzzPeer", of: ["StateCoding", "StateCore", "Journal"]),
-        fuzzer("FuzzStore", of: ["StateCoding", "StateCore", "Journal"]),
-        fuzzer("FuzzAccess", of: ["StateCoding", "StateCore", "Journal", "Statecast"]),
+        fuzzer("FuzzFrame", of: ["StatecastCoding", "StatecastCore", "StatecastJournal"]),
+        fuzzer("FuzzRecord", of: ["StatecastCoding", "StatecastCore", "StatecastJournal"]),
+        fuzzer("FuzzPeer", of: ["StatecastCoding", "StatecastCore", "StatecastJournal"]),
+        fuzzer("FuzzStore", of: ["StatecastCoding", "StatecastCore", "StatecastJournal"]),
+        fuzzer("FuzzAccess", of: ["StatecastCoding", "StatecastCore", "StatecastJournal", "Statecast"]),
     ]
 )

@@ -42,8 +42,8 @@ def exported(module):
 def build(names):
     """Builds modules, and yields them: the macro's module with its trait, apart from the others, which it would rebuild."""
     for group, options in (
-        ([name for name in names if name != "SmartCopy"], []),
-        ([name for name in names if name == "SmartCopy"], ["--traits", "SmartCopy"]),
+        ([name for name in names if name != "StatecastSmartCopy"], []),
+        ([name for name in names if name == "StatecastSmartCopy"], ["--traits", "SmartCopy"]),
     ):
         if not group:
             continue
@@ -64,10 +64,10 @@ def build(names):
 
 def module_maps():
     """The folders with the module maps of C."""
-    yield f"{ROOT}/Sources/CPlatform"
-    yield f"{ROOT}/Sources/CSodium"
-    yield f"{ROOT}/Sources/CZeroMQ"
-    yield f"{ROOT}/Sources/CChecksum/include"
+    yield f"{ROOT}/Sources/CStatecastPlatform"
+    yield f"{ROOT}/Sources/CStatecastSodium"
+    yield f"{ROOT}/Sources/CStatecastZeroMQ"
+    yield f"{ROOT}/Sources/CStatecastChecksum/include"
     for place, _, files in os.walk(f"{ROOT}/.build/checkouts/GRDB.swift/Sources"):
         if "module.modulemap" in files:
             yield place

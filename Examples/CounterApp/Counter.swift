@@ -1,4 +1,4 @@
-package import StateCore
+package import StatecastCore
 
 /// A minimal store: a number and the step by which it changes.
 package struct Counter: Codable, Equatable, Sendable {

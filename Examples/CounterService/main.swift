@@ -1,6 +1,6 @@
 import Foundation
-import SQLiteJournal
 import Statecast
+import StatecastSQLite
 
 struct Counter: Codable, Equatable, Sendable { var counter = 0 }
 struct CounterIncreaseRequested: Action {}

@@ -1,10 +1,10 @@
 import ArgumentParser
-import CommandLineSupport
 import FleetApp
 import HostSampling
 import Logging
 import ServiceLifecycle
 import Statecast
+import StatecastCommandLine
 
 @main
 struct AgentCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
-internal import StateCoding
-package import StateCore
+import StatecastCoding
+package import StatecastCore
 
 /// The content of a live board at one moment.
 package struct BoardProps: Equatable, Sendable {
@@ -49,11 +49,11 @@ package struct BoardConnector: Connector {
     /// A host is silent if its latest sample is older than this.
     package let silentAfter: Duration
     /// The most notes on the board.
-    package let notesMax: Int
+    package let maxNotes: Int
 
-    package init(silentAfter: Duration = .seconds(10), notesMax: Int = 5) {
+    package init(silentAfter: Duration = .seconds(10), maxNotes: Int = 5) {
         self.silentAfter = silentAfter
-        self.notesMax = max(0, notesMax)
+        self.maxNotes = max(0, maxNotes)
     }
 
     /// - Parameter now: the time by the primary's clock.
@@ -79,7 +79,7 @@ package struct BoardConnector: Connector {
             )
         }
         rows.sort { ($1.sample.load1, $0.name) < ($0.sample.load1, $1.name) }
-        return BoardProps(rows: rows, totals: totals, notes: Array(fleet.notes.suffix(notesMax)))
+        return BoardProps(rows: rows, totals: totals, notes: Array(fleet.notes.suffix(maxNotes)))
     }
 
     private func freshness(of host: Host, at now: Timestamp) -> BoardProps.Freshness {

@@ -1,4 +1,4 @@
-internal import TerminalText
+import StatecastTerminal
 
 /// Renders a board as lines of text for a terminal.
 ///
@@ -29,17 +29,17 @@ package struct BoardText: Sendable {
 
     private let columns: Int
     private let first: Int
-    private let rowsMax: Int?
+    private let maxRows: Int?
     private let styling: Styling
 
     /// - Parameters:
     ///   - columns: the width of the screen.
     ///   - first: the first host to show.
-    ///   - rowsMax: the most hosts; a line counts the others, which have lower loads. `nil`: all.
-    package init(columns: Int = 80, first: Int = 0, rowsMax: Int? = nil, styling: Styling = .plain) {
+    ///   - maxRows: the most hosts; a line counts the others, which have lower loads. `nil`: all.
+    package init(columns: Int = 80, first: Int = 0, maxRows: Int? = nil, styling: Styling = .plain) {
         self.columns = columns
         self.first = max(0, first)
-        self.rowsMax = rowsMax.map { max(0, $0) }
+        self.maxRows = maxRows.map { max(0, $0) }
         self.styling = styling
     }
 
@@ -50,7 +50,7 @@ package struct BoardText: Sendable {
 
     /// The board below a title, line by line.
     package func lines(of props: BoardProps, title: String) -> [Line] {
-        let shown = props.rows.dropFirst(first).prefix(rowsMax ?? .max)
+        let shown = props.rows.dropFirst(first).prefix(maxRows ?? .max)
         var lines = [styled(clipped(printable(title)), .strong), clipped(props.totals.text), ""].map(Self.line)
         lines += table(of: shown)
         let hidden = props.rows.count - shown.endIndex
@@ -81,7 +81,7 @@ package struct BoardText: Sendable {
         var layout = BoardColumn.all.map { (column: $0, width: $0.width(for: rows)) }
         while let excess = excess(of: layout), layout.count > 1 {
             // Shortens names beyond a third of the screen before it drops a column.
-            let spare = layout[0].width - max(layout[0].column.widthMin, columns / 3)
+            let spare = layout[0].width - max(layout[0].column.minWidth, columns / 3)
             if spare > 0 {
                 layout[0].width -= min(spare, excess)
             } else {
@@ -134,30 +134,30 @@ private struct BoardColumn {
     let heading: String
     let alignment: Alignment
     /// A fixed minimum, so that the table does not jump as numbers change.
-    let widthMin: Int
+    let minWidth: Int
     /// A narrow screen drops the least important columns first.
     let importance: Int
     let text: @Sendable (BoardProps.Row) -> String
 
     func width(for rows: ArraySlice<BoardProps.Row>) -> Int {
-        rows.reduce(max(widthMin, heading.displayWidth)) { max($0, text($1).displayWidth) }
+        rows.reduce(max(minWidth, heading.displayWidth)) { max($0, text($1).displayWidth) }
     }
 
     /// From left to right.
     static let all: [BoardColumn] = [
-        BoardColumn(heading: "HOST", alignment: .left, widthMin: 8, importance: .max) { printable($0.name) },
-        BoardColumn(heading: "STATE", alignment: .left, widthMin: 10, importance: 8) { $0.freshness.text },
-        BoardColumn(heading: "LOAD", alignment: .right, widthMin: 5, importance: 7) { load($0.sample.load1) },
-        BoardColumn(heading: "5M", alignment: .right, widthMin: 5, importance: 2) { load($0.sample.load5) },
-        BoardColumn(heading: "15M", alignment: .right, widthMin: 5, importance: 1) { load($0.sample.load15) },
-        BoardColumn(heading: "CPU", alignment: .left, widthMin: 13, importance: 6) { gauge($0.busy) },
-        BoardColumn(heading: "MEMORY", alignment: .left, widthMin: 26, importance: 5) { row in
+        BoardColumn(heading: "HOST", alignment: .left, minWidth: 8, importance: .max) { printable($0.name) },
+        BoardColumn(heading: "STATE", alignment: .left, minWidth: 10, importance: 8) { $0.freshness.text },
+        BoardColumn(heading: "LOAD", alignment: .right, minWidth: 5, importance: 7) { load($0.sample.load1) },
+        BoardColumn(heading: "5M", alignment: .right, minWidth: 5, importance: 2) { load($0.sample.load5) },
+        BoardColumn(heading: "15M", alignment: .right, minWidth: 5, importance: 1) { load($0.sample.load15) },
+        BoardColumn(heading: "CPU", alignment: .left, minWidth: 13, importance: 6) { gauge($0.busy) },
+        BoardColumn(heading: "MEMORY", alignment: .left, minWidth: 26, importance: 5) { row in
             gauge(row.sample.memoryInUse, of: row.sample.memoryTotalBytes)
         },
-        BoardColumn(heading: "DISK", alignment: .left, widthMin: 26, importance: 3) { row in
+        BoardColumn(heading: "DISK", alignment: .left, minWidth: 26, importance: 3) { row in
             gauge(row.sample.diskInUse, of: row.sample.diskTotalBytes)
         },
-        BoardColumn(heading: "UP", alignment: .right, widthMin: 8, importance: 4) { row in
+        BoardColumn(heading: "UP", alignment: .right, minWidth: 8, importance: 4) { row in
             HumanUnits.duration(seconds: row.sample.uptimeSeconds)
         },
     ]

@@ -1,13 +1,13 @@
-package import StateCoding
-package import StateCore
+package import StatecastCoding
+package import StatecastCore
 
 /// A fleet of hosts with their latest samples, and notes of its operators.
 ///
 /// All times are the primary's (`ActionContext.time`); the clocks of the hosts are not used.
 package struct Fleet: Codable, Equatable, Sendable {
-    /// The hosts by name, at most `FleetLimits.hostsMax`.
+    /// The hosts by name, at most `FleetLimits.maxHosts`.
     package internal(set) var hosts: Table<String, Host> = [:]
-    /// The notes, newest last, at most `FleetLimits.notesMax`.
+    /// The notes, newest last, at most `FleetLimits.maxNotes`.
     package internal(set) var notes: [Note] = []
     package internal(set) var totals = FleetTotals()
 
@@ -88,11 +88,11 @@ package struct FleetTotals: Codable, Equatable, Sendable {
 package enum FleetLimits {
     /// The most hosts. At this limit a new host replaces the retired one that was seen the longest ago; without a
     /// retired one, the new host is ignored.
-    package static let hostsMax = 4_096
+    package static let maxHosts = 4_096
     /// The longest host name, in bytes of UTF-8; the rest is cut off.
-    package static let nameBytesMax = 64
+    package static let maxNameBytes = 64
     /// The most notes; a new one replaces the oldest.
-    package static let notesMax = 50
+    package static let maxNotes = 50
     /// The longest note, in bytes of UTF-8; the rest is cut off.
-    package static let noteBytesMax = 280
+    package static let maxNoteBytes = 280
 }

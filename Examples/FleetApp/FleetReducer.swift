@@ -1,5 +1,5 @@
-internal import StateCoding
-package import StateCore
+import StatecastCoding
+package import StatecastCore
 
 /// A host measured a sample. The first sample adds the host to the fleet.
 package struct HostSampled: Action, Equatable {
@@ -91,19 +91,19 @@ extension Fleet {
     }
 
     private mutating func apply(_ action: NoteAdded, at time: Timestamp) -> Bool {
-        let text = printable(action.text, bytesMax: FleetLimits.noteBytesMax)
+        let text = printable(action.text, maxBytes: FleetLimits.maxNoteBytes)
         guard !text.isEmpty else { return false }
         let host = action.host.map(Self.hostName).flatMap { $0.isEmpty ? nil : $0 }
         notes.append(Note(time: time, host: host, text: text))
-        if notes.count > FleetLimits.notesMax {
-            notes.removeFirst(notes.count - FleetLimits.notesMax)
+        if notes.count > FleetLimits.maxNotes {
+            notes.removeFirst(notes.count - FleetLimits.maxNotes)
         }
         totals.notes += 1
         return true
     }
 
     private mutating func makeRoomForHost() -> Bool {
-        guard hosts.count >= FleetLimits.hostsMax else { return true }
+        guard hosts.count >= FleetLimits.maxHosts else { return true }
         let retired = hosts.values.filter(\.isRetired)
         // Compares names, too: otherwise the order of iteration would decide between equal times.
         guard let longestGone = retired.min(by: { ($0.lastSeen, $0.name) < ($1.lastSeen, $1.name) }) else {
@@ -116,6 +116,6 @@ extension Fleet {
     }
 
     private static func hostName(_ name: String) -> String {
-        printable(name, bytesMax: FleetLimits.nameBytesMax)
+        printable(name, maxBytes: FleetLimits.maxNameBytes)
     }
 }

@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 
 /// Formats numbers for people. No input traps.
 enum HumanUnits {

@@ -1,7 +1,7 @@
 /// The text on one trimmed line, without control and formatting characters, which a terminal obeys, with plain spaces
-/// for white space, and cut after the last character within `bytesMax` bytes of UTF-8.
-func printable(_ text: String, bytesMax: Int = .max) -> String {
-    if text.utf8.count <= bytesMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+/// for white space, and cut after the last character within `maxBytes` bytes of UTF-8.
+func printable(_ text: String, maxBytes: Int = .max) -> String {
+    if text.utf8.count <= maxBytes, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
         return text
     }
     var kept = ""
@@ -9,7 +9,7 @@ func printable(_ text: String, bytesMax: Int = .max) -> String {
         let shown =
             character.isWhitespace ? " " : String(character.unicodeScalars.filter(\.isShown).map(Character.init))
         if kept.isEmpty, shown == " " { continue }
-        guard kept.utf8.count + shown.utf8.count <= bytesMax else { break }
+        guard kept.utf8.count + shown.utf8.count <= maxBytes else { break }
         kept += shown
     }
     while kept.last == " " {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
-import Journal
-import SQLiteJournal
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 
 /// One commit after the other, each of one record: the part of the disk in the path of a single action.
 struct CommitWorkload: ParsableCommand {

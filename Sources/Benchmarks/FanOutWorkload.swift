@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Statecast
-import Threading
-import ZeroMQ
+import StatecastThreading
+import StatecastZeroMQ
 
 /// Actions at full speed, whose updates many subscribers receive.
 struct FanOutWorkload: AsyncParsableCommand {

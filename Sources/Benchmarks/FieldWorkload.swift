@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Statecast
-import ZeroMQ
+import StatecastZeroMQ
 
 /// One field of one row in a large collection.
 struct FieldWorkload: AsyncParsableCommand {
@@ -28,7 +28,7 @@ struct FieldWorkload: AsyncParsableCommand {
     private func measure<C: RowCollection>(_: C.Type) async throws {
         var options = options
         // Polling is CPU time, too.
-        options.busyPollingMax = options.busyPollingMax ?? 0
+        options.maxBusyPolling = options.maxBusyPolling ?? 0
         let nodes = try await Nodes(Rows(rows: C.rows(rows)), RowChanged.self, Rows<C>.reducer, options: options)
         try await nodes.warmUp(RowChanged(row: 0), times: 10)
         let context = Context()

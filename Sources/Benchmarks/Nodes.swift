@@ -1,8 +1,8 @@
 public import ArgumentParser
 import Foundation
-public import Journal
-import SQLiteJournal
 import Statecast
+public import StatecastJournal
+import StatecastSQLite
 
 extension Durability: ExpressibleByArgument {}
 
@@ -12,7 +12,7 @@ struct NodeOptions: ParsableArguments {
     var durability: Durability?
     @Option(help: "The most actions in flight, and of a sender without a receipt.") var window = 16_384
     @Option(help: "The microseconds for which a node polls instead of sleeping; without it, the default.")
-    var busyPollingMax: Int?
+    var maxBusyPolling: Int?
     @Option(help: "The updates that may wait for a slow subscriber.") var publishHighWaterMark = 1000
 }
 
@@ -44,22 +44,22 @@ struct Nodes<State: CountingState> {
         var serving = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
         var following = ReplicaConfiguration()
         var sending = SenderConfiguration()
-        if let microseconds = options.busyPollingMax {
+        if let microseconds = options.maxBusyPolling {
             let duration = Duration.microseconds(microseconds)
-            (serving.busyPollingMax, following.busyPollingMax, sending.busyPollingMax) = (duration, duration, duration)
+            (serving.maxBusyPolling, following.maxBusyPolling, sending.maxBusyPolling) = (duration, duration, duration)
         }
         serving.journal = policy
         serving.publishHighWaterMark = options.publishHighWaterMark
-        serving.limits.windowActionsMax = options.window
-        sending.limits.windowActionsMax = options.window
+        serving.limits.maxWindowActions = options.window
+        sending.limits.maxWindowActions = options.window
         // So that the workload alone bounds the number in flight.
-        sending.pendingMax = 2 * options.window
+        sending.maxPending = 2 * options.window
         if curve {
             let keys = try MemberKeys(of: "bench", in: folder)
             (serving.security, following.security, sending.security) = (keys.primary, keys.replica, keys.sender)
             serving.receipts = "tcp://127.0.0.1:*"
-            serving.limits.userActionsPerSecondMax = 0
-            serving.limits.userBytesPerSecondMax = 0
+            serving.limits.maxUserActionsPerSecond = 0
+            serving.limits.maxUserBytesPerSecond = 0
         }
         let primary = try Primary(
             store: "bench",

@@ -1,7 +1,7 @@
 import Dispatch
+import StatecastThreading
+import StatecastZeroMQ
 import Synchronization
-import Threading
-import ZeroMQ
 
 /// The reference: the path of an action and its update over libzmq alone, PUSH -> PULL, PUB -> SUB on loopback TCP,
 /// with plain threads.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Dispatch
-import ZeroMQ
+import StatecastZeroMQ
 
 /// Messages as fast as the raw pipe takes them.
 ///

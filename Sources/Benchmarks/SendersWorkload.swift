@@ -93,8 +93,8 @@ struct SendingProcess: AsyncParsableCommand {
 
     func run() async throws {
         var configuration = SenderConfiguration()
-        configuration.limits.windowActionsMax = window
-        configuration.pendingMax = 2 * window
+        configuration.limits.maxWindowActions = window
+        configuration.maxPending = 2 * window
         let sender = try ActionSender(store: "bench", from: from, configuration: configuration)
         let running = Task { try await sender.run() }
         try await SendersWorkload.send(1000, [Marked(bytes: bytes)], sender)

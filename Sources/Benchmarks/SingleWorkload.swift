@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Journal
 import Statecast
+import StatecastJournal
 
 /// One action at a time: the next is sent when a replica shows it.
 struct SingleWorkload: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Statecast
-import Threading
+import StatecastThreading
 
 /// Actions for a long time, with a journal that is pruned.
 struct SoakWorkload: AsyncParsableCommand {

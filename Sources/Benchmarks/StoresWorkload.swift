@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import Journal
-import SQLiteJournal
 import Statecast
+import StatecastJournal
+import StatecastSQLite
 
 /// Stores of one node, each with its own journal and a sender that never pauses.
 struct StoresWorkload: AsyncParsableCommand {
@@ -49,7 +49,7 @@ private struct Stores {
         }
         let address = try await node.start()
         var configuration = SenderConfiguration()
-        configuration.pendingMax = 32_768
+        configuration.maxPending = 32_768
         senders = try names.map { try ActionSender(store: $0, from: address.publish, configuration: configuration) }
         for sender in senders { Task { try await sender.run() } }
         self.node = node

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import Journal
 import Statecast
-import Threading
+import StatecastJournal
+import StatecastThreading
 
 /// Actions as fast as the path takes them.
 struct StreamWorkload: AsyncParsableCommand {

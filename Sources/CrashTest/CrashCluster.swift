@@ -1,10 +1,10 @@
 import CounterApp
 import Foundation
-import Journal
-import SQLiteJournal
-import StateCore
-import SyncProtocol
-import Threading
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
+import StatecastThreading
 
 /// A primary, senders and replicas, each a process.
 final class CrashCluster {

@@ -1,9 +1,9 @@
 import CounterApp
 import Foundation
-import Journal
-import SQLiteJournal
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 
 /// Compares the journal with the outputs of all senders and replicas.
 struct CrashVerdict {
@@ -139,7 +139,7 @@ private struct JournaledHistory {
         state = try StateDecoder().decode(Counter.self, from: journal.snapshot(first).state)
         var last = first.sequence
         while true {
-            let records = try journal.records(after: last, bytesMax: 8 << 20)
+            let records = try journal.records(after: last, maxBytes: 8 << 20)
             guard let end = records.last else { break }
             last = end.sequence
             for record in records { try replay(BatchRecord(decoding: record.body)) }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import CounterApp
 import Foundation
-import Journal
-import SQLiteJournal
 import Statecast
-import SyncProtocol
-import Threading
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
+import StatecastThreading
 
 /// The disk of a primary.
 enum PrimaryDisk: String, CaseIterable, ExpressibleByArgument {
@@ -106,8 +106,8 @@ private final class FaultyDiskJournal: Journal, @unchecked Sendable {
     func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) throws(JournalFailure) {
         try journal.begin(identity, from: snapshot)
     }
-    func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
-        try journal.records(after: sequence, bytesMax: bytesMax)
+    func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
+        try journal.records(after: sequence, maxBytes: maxBytes)
     }
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
         try journal.sequence(at: revision)

@@ -3,7 +3,7 @@ import Foundation
 /// A file system of its own, which can be filled so that writing to it fails.
 struct SmallDisk {
     /// A larger one may have other uses.
-    private static let bytesMax: UInt64 = 1 << 30
+    private static let maxBytes: UInt64 = 1 << 30
 
     private let ballast: String
     private(set) var isFull = false
@@ -15,8 +15,8 @@ struct SmallDisk {
             throw CrashFailure("\(folder) is no file system of its own")
         }
         var status = statvfs()
-        guard statvfs(folder, &status) == 0, UInt64(status.f_blocks) * UInt64(status.f_frsize) <= Self.bytesMax else {
-            throw CrashFailure("\(folder) has more than \(Self.bytesMax) bytes: it would be filled")
+        guard statvfs(folder, &status) == 0, UInt64(status.f_blocks) * UInt64(status.f_frsize) <= Self.maxBytes else {
+            throw CrashFailure("\(folder) has more than \(Self.maxBytes) bytes: it would be filled")
         }
     }
 

@@ -1,8 +1,8 @@
 import FleetApp
 import Foundation
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
 
 /// A sender that keeps the rules, and remembers all of its receipts.
 actor HonestSender {
@@ -28,7 +28,7 @@ actor HonestSender {
     /// The actions that are submitted together.
     private static let batchCount = 256
     /// The actions without a receipt are at most these batches.
-    private static let batchesMax = 16
+    private static let maxBatches = 16
     private static let hosts = 16
 
     private func nextAction() -> HostSampled {
@@ -36,7 +36,7 @@ actor HonestSender {
         return HostSampled(host: "\(name)-\(submitted % Self.hosts)", sample: .example)
     }
 
-    /// The actions that it sends in a second at most: below the limit of a user, `userActionsPerSecondMax`.
+    /// The actions that it sends in a second at most: below the limit of a user, `maxUserActionsPerSecond`.
     private static let rate = 80_000.0
 
     /// Sends as many actions as its window and its rate allow.
@@ -48,7 +48,7 @@ actor HonestSender {
         var sent = 0
         let start = ContinuousClock.now
         while .now < end || !waiting.isEmpty {
-            if !waiting.isEmpty, .now >= end || waiting.count == Self.batchesMax {
+            if !waiting.isEmpty, .now >= end || waiting.count == Self.maxBatches {
                 let batch = waiting.removeFirst()
                 for pending in batch { note(try await pending.outcome().result) }
                 if .now <= end { confirmed += batch.count }
@@ -84,7 +84,7 @@ actor HonestSender {
         for index in 0..<count {
             let name = "\(name)-filler-\(index)-"
             let action = HostSampled(
-                host: name.padding(toLength: FleetLimits.nameBytesMax, withPad: "x", startingAt: 0),
+                host: name.padding(toLength: FleetLimits.maxNameBytes, withPad: "x", startingAt: 0),
                 sample: .example
             )
             let pending = try await sender.submit(action)
@@ -113,7 +113,7 @@ struct Members {
     static let honest = ["honest-1", "honest-2"]
     static let board = "board"
     /// Have the rights to follow and to send. One for each round: a user who is banned does not come back in the next.
-    static let attackers = (1...HostilePlan.roundsMax).map { "mallory-\($0)" }
+    static let attackers = (1...HostilePlan.maxRounds).map { "mallory-\($0)" }
 
     init(_ plan: HostilePlan) throws {
         self.plan = plan
@@ -137,14 +137,14 @@ struct Members {
     func sender(_ name: String, at endpoint: String) throws -> ActionSender {
         var configuration = SenderConfiguration()
         configuration.security = try security(of: name)
-        configuration.busyPollingMax = .zero
+        configuration.maxBusyPolling = .zero
         return try ActionSender(store: Fleet.storeName, from: endpoint, configuration: configuration)
     }
 
     func replica(at endpoint: String) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
         configuration.security = try security(of: Self.board)
-        configuration.busyPollingMax = .zero
+        configuration.maxBusyPolling = .zero
         return try Replica(untyped: Fleet.storeName, from: endpoint, configuration: configuration)
     }
 }

@@ -8,7 +8,7 @@ struct HostileTestCommand: AsyncParsableCommand {
         abstract: "Attacks a primary as a member would, and measures what honest members notice.",
         discussion: """
             For each scenario, a primary with keys and a journal runs as a process of its own. Two honest senders and \
-            a replica are measured without and with an attack in turn, in \(HostilePlan.roundsMax) rounds. The attack \
+            a replica are measured without and with an attack in turn, in \(HostilePlan.maxRounds) rounds. The attack \
             is another process, with the key of a member who may follow and send, and it ignores all rules of \
             clients. It runs while processors are idle (SCHED_IDLE), as it would not compete for them on its own \
             machine. Without an attack, two threads compute in its place. The test fails if the primary ends, its \
@@ -92,8 +92,8 @@ struct HostilePlan: Sendable {
     static let ratiosFrom = 20.0
 
     var judgesRatios: Bool { seconds >= Self.ratiosFrom }
-    static let roundsMax = 7
-    var rounds: Int { judgesRatios ? Self.roundsMax : 1 }
+    static let maxRounds = 7
+    var rounds: Int { judgesRatios ? Self.maxRounds : 1 }
     /// Half of it measures the throughput, the other half the latency.
     var phase: Duration { .seconds(seconds / Double(2 * rounds)) }
 

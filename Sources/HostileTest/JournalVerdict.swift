@@ -1,9 +1,9 @@
 import FleetApp
-import Journal
-import SQLiteJournal
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 
 /// Compares a journal with the receipts of the honest senders.
 struct JournalVerdict {
@@ -29,7 +29,7 @@ struct JournalVerdict {
         let receipts = records.flatMap(\.receipts)
         for receipt in receipts { revisions[receipt.session] = [] }
         var sequence = first.sequence
-        while let records = Optional(try journal.records(after: sequence, bytesMax: 8 << 20)), let end = records.last {
+        while let records = Optional(try journal.records(after: sequence, maxBytes: 8 << 20)), let end = records.last {
             sequence = end.sequence
             for record in records { try replay(BatchRecord(decoding: record.body)) }
         }

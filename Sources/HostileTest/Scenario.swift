@@ -1,6 +1,6 @@
 import Statecast
-import SyncProtocol
-import Threading
+import StatecastProtocol
+import StatecastThreading
 
 /// An attack, and the memory that it may cost.
 struct Scenario: Sendable {
@@ -44,17 +44,17 @@ struct MemoryTerm: Sendable {
     /// What a store keeps under any load of its members: updates for returning replicas, frames that wait for a turn,
     /// and records that are not stored.
     static let queues = [
-        MemoryTerm(name: "ringBytesMax", bytes: limits.ringBytesMax),
-        MemoryTerm(name: "heldBytesMax", bytes: limits.heldBytesMax),
-        MemoryTerm(name: "uncommittedBytesMax", bytes: limits.uncommittedBytesMax),
+        MemoryTerm(name: "maxRingBytes", bytes: limits.maxRingBytes),
+        MemoryTerm(name: "maxHeldBytes", bytes: limits.maxHeldBytes),
+        MemoryTerm(name: "maxUncommittedBytes", bytes: limits.maxUncommittedBytes),
     ]
 
     /// The outcomes that a store remembers.
     static let sessions = [
-        MemoryTerm(name: "sessionRunsMax * 56", bytes: limits.sessionRunsMax * 56),
+        MemoryTerm(name: "maxSessionRuns * 56", bytes: limits.maxSessionRuns * 56),
         MemoryTerm(
-            name: "sessionsMax * sessionMessageBytesMax",
-            bytes: limits.sessionsMax * limits.sessionMessageBytesMax
+            name: "maxSessions * maxSessionMessageBytes",
+            bytes: limits.maxSessions * limits.maxSessionMessageBytes
         ),
     ]
 
@@ -67,28 +67,28 @@ struct MemoryTerm: Sendable {
     /// libzmq needs up to 10 KiB for a topic of the maximum length.
     static func subscriptions(sockets: Int) -> MemoryTerm {
         MemoryTerm(
-            name: "\(sockets) * subscriptionsMax * 10 KiB",
-            bytes: sockets * limits.subscriptionsMax * 10 << 10
+            name: "\(sockets) * maxSubscriptions * 10 KiB",
+            bytes: sockets * limits.maxSubscriptions * 10 << 10
         )
     }
 
-    static let joins = MemoryTerm(name: "joinsWaitingMax * 1 KiB", bytes: limits.joinsWaitingMax << 10)
+    static let joins = MemoryTerm(name: "maxJoinsWaiting * 1 KiB", bytes: limits.maxJoinsWaiting << 10)
 
     /// Snapshots of a state of 4,096 hosts.
-    static let snapshots = MemoryTerm(name: "snapshotsMax * 2 MiB", bytes: limits.snapshotsMax << 21)
+    static let snapshots = MemoryTerm(name: "maxSnapshots * 2 MiB", bytes: limits.maxSnapshots << 21)
 
     /// Chunks for subscribers that do not read.
     static func unreadChunks(connections: Int) -> MemoryTerm {
         let mark = configuration.publishHighWaterMark
         return MemoryTerm(
-            name: "\(connections) * publishHighWaterMark * chunkBytesMax",
-            bytes: connections * mark * limits.chunkBytesMax
+            name: "\(connections) * publishHighWaterMark * maxChunkBytes",
+            bytes: connections * mark * limits.maxChunkBytes
         )
     }
 
     /// The frames of senders that wait in the socket: a window for each connection.
     static func windows(connections: Int) -> MemoryTerm {
-        MemoryTerm(name: "\(connections) * windowBytesMax", bytes: connections * limits.windowBytesMax)
+        MemoryTerm(name: "\(connections) * maxWindowBytes", bytes: connections * limits.maxWindowBytes)
     }
 }
 
@@ -154,7 +154,7 @@ extension Scenario {
             "sessions at almost the permitted rate, all of one member",
             isByOneMember: true,
             costs: MemoryTerm.sessions + [.windows(connections: 1)],
-            [FrameAttacks.sessions(at: Limits().userSessionsPerSecondMax * 9 / 10)]
+            [FrameAttacks.sessions(at: Limits().maxUserSessionsPerSecond * 9 / 10)]
         ),
         Scenario(
             "session-flood",

@@ -1,7 +1,7 @@
 import FleetApp
 import Foundation
-import StateCoding
 import Statecast
+import StatecastCoding
 import Synchronization
 
 /// One scenario: a primary, honest members, and rounds without and with the attack.
@@ -18,8 +18,8 @@ struct Trial: Sendable {
 
     /// A trial ends if no honest action is confirmed for this time, or the primary has this much memory beyond its
     /// bound.
-    private static let stallMax = Duration.seconds(60)
-    private static let excessMax = 1 << 30
+    private static let maxStall = Duration.seconds(60)
+    private static let maxExcess = 1 << 30
 
     /// - Throws: ``TrialFailure`` if the primary ends, or something hangs.
     func run() async throws -> TrialReport {
@@ -78,13 +78,13 @@ struct Trial: Sendable {
             try await Task.sleep(for: .milliseconds(20))
             let bytes = try primary.usage.residentBytes
             peak.note(bytes)
-            let bytesMax = scenario.memory.reduce(Self.excessMax) { $0 + $1.bytes }
-            guard bytes < bytesMax else { throw TrialFailure("stopped: the primary has \(bytes >> 20) MiB") }
+            let maxBytes = scenario.memory.reduce(Self.maxExcess) { $0 + $1.bytes }
+            guard bytes < maxBytes else { throw TrialFailure("stopped: the primary has \(bytes >> 20) MiB") }
             var now = await honest.newcomer.confirmed
             for sender in honest.senders { now += await sender.confirmed }
             if now > confirmed { (confirmed, changed) = (now, .now) }
-            guard changed.duration(to: .now) < Self.stallMax else {
-                throw TrialFailure("stopped: no receipt for \(Self.stallMax), the primary has \(bytes >> 20) MiB")
+            guard changed.duration(to: .now) < Self.maxStall else {
+                throw TrialFailure("stopped: no receipt for \(Self.maxStall), the primary has \(bytes >> 20) MiB")
             }
         }
         throw primary.failure

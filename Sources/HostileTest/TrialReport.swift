@@ -60,7 +60,7 @@ extension TrialReport {
 
     private var throughputRatio: Double { median(attacked, \.throughput) / median(calm, \.throughput) }
 
-    private var bytesMax: Int { scenario.memory.reduce(calmBytes) { $0 + $1.bytes } }
+    private var maxBytes: Int { scenario.memory.reduce(calmBytes) { $0 + $1.bytes } }
 
     var text: String {
         let rates = [\PhaseFigures.attackInLoad, \.attackInLatency].map { rate in median(attacked) { $0[keyPath: rate] }
@@ -79,13 +79,13 @@ extension TrialReport {
             "\(logLines)",
         ]
         let terms = scenario.memory.map { " + \($0.name) \($0.bytes >> 20)" }.joined()
-        return Self.row(cells) + "\n    bound \(bytesMax >> 20) MiB = calm \(calmBytes >> 20)\(terms)"
+        return Self.row(cells) + "\n    bound \(maxBytes >> 20) MiB = calm \(calmBytes >> 20)\(terms)"
     }
 
     /// Adds what is wrong with the figures.
     mutating func judge() {
-        if peakBytes > bytesMax {
-            faults.append("the primary had \(peakBytes >> 20) MiB, the bound is \(bytesMax >> 20)")
+        if peakBytes > maxBytes {
+            faults.append("the primary had \(peakBytes >> 20) MiB, the bound is \(maxBytes >> 20)")
         }
         if !isCalmAgain { faults.append("the primary was busy half a minute after an attack") }
         guard judgesRatios else { return }

@@ -1,5 +1,5 @@
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
 
 /// A sender, a primary and a replica, which exchange encoded messages in memory, one after the other.
 struct Cluster<Workload: Load> {

@@ -1,8 +1,8 @@
 import Foundation
-import Journal
-import SQLiteJournal
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 
 /// A new journal in a temporary folder, into which records of one action are written.
 struct JournalAppending {

@@ -1,7 +1,7 @@
 import Foundation
-import StateCoding
-import StateCore
-import Threading
+import StatecastCoding
+import StatecastCore
+import StatecastThreading
 
 /// A state and the actions that change it.
 protocol Load {

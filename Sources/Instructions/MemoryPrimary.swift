@@ -1,8 +1,8 @@
-import Journal
-import StateCoding
-import StateCore
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
 
 /// A primary without sockets and threads. Its journal stores each record at once, and forgets it.
 struct MemoryPrimary<State: Codable & Equatable & Sendable> {

@@ -1,7 +1,7 @@
-import StateCoding
 import Statecast
-import SyncProtocol
-import Threading
+import StatecastCoding
+import StatecastProtocol
+import StatecastThreading
 
 /// A replica without sockets and threads.
 struct MemoryReplica<State: Codable & Equatable & Sendable> {
@@ -15,7 +15,7 @@ struct MemoryReplica<State: Codable & Equatable & Sendable> {
     init(_ store: StoreName) {
         let limits = Limits()
         machine = ReplicaMachine(limits: limits, now: .origin)
-        document = Document(TypedContent<State>(), bytesMax: limits.snapshotBytesMax)
+        document = Document(TypedContent<State>(), maxBytes: limits.maxSnapshotBytes)
         subscriptions = Subscriptions(of: store)
     }
 

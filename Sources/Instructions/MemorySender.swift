@@ -1,7 +1,7 @@
-import StateCoding
-import StateCore
-import SyncProtocol
-import Threading
+import StatecastCoding
+import StatecastCore
+import StatecastProtocol
+import StatecastThreading
 
 /// A sender without sockets and threads.
 struct MemorySender<Input: Action> {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StateCore
+import StatecastCore
 
 /// A part of the path of an action.
 enum Role: String, CaseIterable, ExpressibleByArgument {

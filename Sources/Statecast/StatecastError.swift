@@ -1,5 +1,5 @@
-internal import SyncProtocol
-internal import ZeroMQ
+import StatecastProtocol
+import StatecastZeroMQ
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

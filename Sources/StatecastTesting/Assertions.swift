@@ -1,8 +1,8 @@
-internal import StateCore
+import StatecastCore
 
 #if Testing
-    internal import CustomDump
-    internal import IssueReporting
+    import CustomDump
+    import IssueReporting
 #else
     #error("StatecastTesting needs the trait Testing of the package statecast, which is on by default.")
 #endif

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CommandLineSupport
-import SQLiteJournal
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastCommandLine
+import StatecastProtocol
+import StatecastSQLite
 
 struct ActionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

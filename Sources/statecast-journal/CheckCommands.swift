@@ -1,11 +1,11 @@
 import ArgumentParser
-import CommandLineSupport
 import CounterApp
 import FleetApp
-import SQLiteJournal
-import StateCoding
-import StateJSON
 import Statecast
+import StatecastCoding
+import StatecastCommandLine
+import StatecastJSON
+import StatecastSQLite
 
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

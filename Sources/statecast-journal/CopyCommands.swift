@@ -1,7 +1,7 @@
 import ArgumentParser
-import CommandLineSupport
-import SQLiteJournal
 import Statecast
+import StatecastCommandLine
+import StatecastSQLite
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 import ArgumentParser
-import CommandLineSupport
-import SQLiteJournal
-import StateCoding
-import StateJSON
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastCommandLine
+import StatecastJSON
+import StatecastProtocol
+import StatecastSQLite
 
 struct InfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CommandLineSupport
 import Foundation
 import Statecast
+import StatecastCommandLine
 
 @main
 struct JournalCommand: AsyncParsableCommand {

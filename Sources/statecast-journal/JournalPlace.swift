@@ -1,10 +1,10 @@
 import ArgumentParser
-import CommandLineSupport
 import Foundation
-import Journal
-import SQLiteJournal
 import Statecast
-import SyncProtocol
+import StatecastCommandLine
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 
 /// A place in a history: a revision, or a time by the clock of the primary that wrote the journal.
 enum JournalPlace: ExpressibleByArgument {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CommandLineSupport
 import Statecast
+import StatecastCommandLine
 
 @main
 struct KeysCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CommandLineSupport
-import Journal
 import Logging
 import Statecast
+import StatecastCommandLine
+import StatecastJournal
 
 @main
 struct PrimaryCommand: AsyncParsableCommand {

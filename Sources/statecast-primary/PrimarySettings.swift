@@ -1,7 +1,7 @@
-import CommandLineSupport
-import Journal
-import SQLiteJournal
 import Statecast
+import StatecastCommandLine
+import StatecastJournal
+import StatecastSQLite
 
 extension PrimaryConfiguration {
     /// Reads the settings; absent ones keep their defaults.
@@ -20,7 +20,7 @@ extension PrimaryConfiguration {
         let keys = try await settings.nodeKeys()
         let accessList = try await settings.text(.access, with: keys)
         security = keys.flatMap { keys in accessList.map { PrimarySecurity(keys: keys, accessList: $0) } }
-        busyPollingMax = try await settings.busyPollingMax() ?? busyPollingMax
+        maxBusyPolling = try await settings.busyPollingMax() ?? maxBusyPolling
         maxMemory = try await settings.maxMemory()
     }
 }

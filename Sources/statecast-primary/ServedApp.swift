@@ -1,8 +1,8 @@
 import CounterApp
 import FleetApp
-import Journal
 import Logging
 import Statecast
+import StatecastJournal
 
 /// The built-in apps.
 enum ServedApp: String, CaseIterable {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import CommandLineSupport
 import FleetApp
 import Logging
-import StateCoding
 import Statecast
+import StatecastCoding
+import StatecastCommandLine
 
 @main
 struct ReplicaCommand: AsyncParsableCommand {
@@ -112,9 +112,9 @@ private struct BoardPicture: Picture {
             let fleet = try? StateDecoder().decode(Fleet.self, from: part)
         else { return TreePicture().page(of: state, since: earlier, in: frame) }
         let props = connector.props(from: fleet, at: now)
-        let rowsMax = frame.rows.map { max(1, $0 - Self.otherLines - props.notes.count) }
-        let first = rowsMax.map { min(frame.first, max(0, props.rows.count - $0)) } ?? 0
-        let board = BoardText(columns: frame.columns, first: first, rowsMax: rowsMax, styling: styling)
+        let maxRows = frame.rows.map { max(1, $0 - Self.otherLines - props.notes.count) }
+        let first = maxRows.map { min(frame.first, max(0, props.rows.count - $0)) } ?? 0
+        let board = BoardText(columns: frame.columns, first: first, maxRows: maxRows, styling: styling)
         let lines = board.lines(of: props, title: state.title).map { line in
             PicturePage.Line(line.text, isChanged: line.host.map { Self.hasChanged($0, part, since: earlier) } ?? false)
         }

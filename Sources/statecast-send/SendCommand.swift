@@ -1,8 +1,8 @@
 import ArgumentParser
-import CommandLineSupport
 import Logging
-import StateCoding
 import Statecast
+import StatecastCoding
+import StatecastCommandLine
 
 @main
 struct SendCommand: AsyncParsableCommand {

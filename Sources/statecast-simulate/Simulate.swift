@@ -1,8 +1,8 @@
 import ArgumentParser
-import CommandLineSupport
 import Foundation
-import Simulation
-import SyncProtocol
+import StatecastCommandLine
+import StatecastProtocol
+import StatecastSimulation
 
 @main
 struct Simulate: AsyncParsableCommand {
@@ -34,7 +34,7 @@ struct Simulate: AsyncParsableCommand {
     var limits = SimulationOptions().sizes
 
     @Option(help: "The number of events of a seed after which no more faults are injected.")
-    var events = SimulationOptions().eventsMin
+    var events = SimulationOptions().minEvents
 
     @Option(help: "The number of seeds that run in parallel.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
@@ -70,7 +70,7 @@ struct Simulate: AsyncParsableCommand {
 
     private var options: SimulationOptions {
         var options = SimulationOptions()
-        options.eventsMin = events
+        options.minEvents = events
         options.sizes = limits
         options.skippedFaults = skippedFaults ?? []
         return options
@@ -155,7 +155,7 @@ struct Simulate: AsyncParsableCommand {
         let faults = Fault.allCases.map { "\($0) \(totals.faults[$0] ?? 0)" }
         lines.append("faults with an effect: \(faults.joined(separator: ", "))")
         if totals.seeds > 0 {
-            lines.append("kinds of faults with an effect in each seed: \(totals.faultKindsMin) or more")
+            lines.append("kinds of faults with an effect in each seed: \(totals.minFaultKinds) or more")
         }
         let all = Coverage.all.count
         let seen = all - totals.coverage.missing.count
@@ -172,7 +172,7 @@ struct Simulate: AsyncParsableCommand {
 
     /// Prints a short trace that leads to the violation, and the command that repeats it.
     private func report(_ failure: SimulationReport) -> CommandFailure {
-        let (options, report) = failure.minimized(options, runsMax: tries)
+        let (options, report) = failure.minimized(options, maxRuns: tries)
         for line in report.trace.suffix(60) { print(line.prefix(300)) }
         let violation = (report.violation ?? failure.violation).map { "\($0)" } ?? ""
         return .failed("seed \(failure.seed): \(violation)\nrepeat with: \(command(options))\(failure.seed)")
@@ -180,7 +180,7 @@ struct Simulate: AsyncParsableCommand {
 
     /// The command that repeats a run, without the number of the seed, which is its last argument.
     private func command(_ options: SimulationOptions) -> String {
-        var command = "statecast-simulate --events \(options.eventsMin)"
+        var command = "statecast-simulate --events \(options.minEvents)"
         if limits != .mixed { command += " --limits \(limits.rawValue)" }
         let skipped = options.skippedFaults.sorted()
         if !skipped.isEmpty { command += " --skip \(skipped.map(String.init).joined(separator: ","))" }

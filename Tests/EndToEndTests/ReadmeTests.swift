@@ -70,7 +70,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ManifestTests {
-    @Test(arguments: ["StateCore,Nonsense", "Nonsense"])
+    @Test(arguments: ["StatecastCore,Nonsense", "Nonsense"])
     func `STATECAST_TARGETS refuses a target that does not exist`(targets: String) async throws {
         let folder = try Folder()
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL

@@ -37,7 +37,7 @@ import Testing
         let ending = try await Tool.simulate.run(["--seed", "1", "--events", "300", "--trace", "--limits", limits])
         #expect(ending.exitCode == 0, "\(ending.errors)")
         // The limit of a session's window, from a watermark.
-        let windows = limits == "tiny" ? "windowActionsMax: 8," : "windowActionsMax: 16384,"
+        let windows = limits == "tiny" ? "maxWindowActions: 8," : "maxWindowActions: 16384,"
         #expect(ending.output.contains { $0.contains(windows) })
     }
 }

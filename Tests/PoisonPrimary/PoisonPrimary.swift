@@ -1,5 +1,5 @@
-import SQLiteJournal
 import Statecast
+import StatecastSQLite
 import Synchronization
 
 #if canImport(Glibc)

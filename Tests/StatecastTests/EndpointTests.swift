@@ -1,8 +1,8 @@
 import CounterApp
 import Foundation
-import SyncProtocol
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 
@@ -173,11 +173,11 @@ import ZeroMQ
         async throws
     {
         // Short enough, if it were absolute.
-        let path = String(repeating: "./", count: (Endpoint.ipcPathBytesMax - 6) / 2) + "socket"
+        let path = String(repeating: "./", count: (Endpoint.maxIpcPathBytes - 6) / 2) + "socket"
         let failure = try #require(await failure(publish: "ipc://" + path))
         #expect(failure.code == .endpoint)
         #expect(failure.message.contains("\(FileManager.default.currentDirectoryPath)/\(path)"), "\(failure)")
-        #expect(failure.message.contains("at most \(Endpoint.ipcPathBytesMax) bytes"), "\(failure)")
+        #expect(failure.message.contains("at most \(Endpoint.maxIpcPathBytes) bytes"), "\(failure)")
     }
 
     #if os(Linux)

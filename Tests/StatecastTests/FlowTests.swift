@@ -1,7 +1,7 @@
 import CounterApp
 import FleetApp
-import StateCoding
 import Statecast
+import StatecastCoding
 import Testing
 
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct FlowTests {

@@ -1,7 +1,7 @@
 import CounterApp
 import Logging
 import Statecast
-import SyncProtocol
+import StatecastProtocol
 import Testing
 
 /// Losses are detected and repaired.
@@ -14,7 +14,7 @@ import Testing
                 let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
                 var configuration = ReplicaConfiguration.quick
                 configuration.receiveHighWaterMark = 1
-                configuration.limits.backlogBytesMax = 1
+                configuration.limits.maxBacklogBytes = 1
                 let replica = try Replica<Blob>(
                     store: "blob",
                     from: address.publish,
@@ -158,7 +158,7 @@ import Testing
 
     @Test func `a state of many chunks is pulled while it changes`() async throws {
         try await withBlob {
-            $0.limits.chunkBytesMax = 1000
+            $0.limits.maxChunkBytes = 1000
         } _: { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             for index in 0..<300 { _ = try await sender.submit(PartAdded(name: "part \(index)", letters: 1000)) }
@@ -174,7 +174,7 @@ import Testing
 
     @Test func `a state that no replica would accept is not reached`() async throws {
         try await withBlob {
-            $0.limits.snapshotBytesMax = 1000
+            $0.limits.maxSnapshotBytes = 1000
         } _: { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             _ = try await sender.send(BlobWritten(letters: 900))
@@ -182,7 +182,7 @@ import Testing
             #expect(rejection?.code == .tooLarge)
             #expect(rejection?.message.contains("more than the 1000 bytes that a replica accepts") == true)
             var configuration = ReplicaConfiguration.quick
-            configuration.limits.snapshotBytesMax = 1000
+            configuration.limits.maxSnapshotBytes = 1000
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)
                 .started()
             try await replica.reached(try await sender.send(BlobWritten(letters: 10)))
@@ -203,7 +203,7 @@ import Testing
 
     @Test func `a change too large for a frame is rejected alone, and rolled back`() async throws {
         try await withBlob {
-            $0.limits.frameBytesMax = 8192
+            $0.limits.maxFrameBytes = 8192
         } _: { address in
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: .quick).started()

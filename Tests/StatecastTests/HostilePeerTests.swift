@@ -1,8 +1,8 @@
-import CZeroMQ
+import CStatecastZeroMQ
 import CounterApp
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
 import Testing
 
 /// Faults of a peer are counted, and answered if possible; the primary continues.
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a frame over the limit is dropped, and a peer far over it is disconnected alone`() async throws {
         try await withCounter {
-            $0.limits.frameBytesMax = 4096
+            $0.limits.maxFrameBytes = 4096
         } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             await peer.push([UInt8](repeating: 1, count: 5000))
@@ -272,7 +272,7 @@ import Testing
 
     @Test func `thousands of concurrent joins are all answered, and abandoned ones do no harm`() async throws {
         try await withCounter {
-            $0.limits.joinsWaitingMax = 100_000
+            $0.limits.maxJoinsWaiting = 100_000
         } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             let topics = (0..<5000).map { "sc2/counter/join/" + hexadecimal($0) + "/none" }
@@ -291,7 +291,7 @@ import Testing
 
     @Test func `joins that exceed the queue are asked to retry`() async throws {
         try await withCounter {
-            $0.limits.joinsWaitingMax = 0
+            $0.limits.maxJoinsWaiting = 0
         } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             let topic = "sc2/counter/join/0123456789abcdef/none"
@@ -336,10 +336,10 @@ import Testing
             zmq_ctx_term(context)
         }
         let (server, client) = (try Self.keys(), try Self.keys())
-        var (isServer, linger, bytesMax) = (Int32(1), Int32(0), Int64(Limits.subscriptionBytesMax))
+        var (isServer, linger, maxBytes) = (Int32(1), Int32(0), Int64(Limits.maxSubscriptionBytes))
         zmq_setsockopt(publisher, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)
         zmq_setsockopt(subscriber, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)
-        #expect(zmq_setsockopt(publisher, ZMQ_MAXMSGSIZE, &bytesMax, MemoryLayout<Int64>.size) == 0)
+        #expect(zmq_setsockopt(publisher, ZMQ_MAXMSGSIZE, &maxBytes, MemoryLayout<Int64>.size) == 0)
         #expect(zmq_setsockopt(publisher, ZMQ_CURVE_SERVER, &isServer, MemoryLayout<Int32>.size) == 0)
         try Self.set(publisher, ZMQ_CURVE_SECRETKEY, server.secret)
         try Self.set(subscriber, ZMQ_CURVE_SERVERKEY, server.open)
@@ -350,7 +350,7 @@ import Testing
         var (endpoint, size) = ([CChar](repeating: 0, count: 64), 64)
         #expect(zmq_getsockopt(publisher, ZMQ_LAST_ENDPOINT, &endpoint, &size) == 0)
         #expect(zmq_connect(subscriber, endpoint) == 0)
-        let topic = [UInt8](repeating: 0x74, count: Limits.topicBytesMax - 1) + [0]
+        let topic = [UInt8](repeating: 0x74, count: Limits.maxTopicBytes - 1) + [0]
         #expect(zmq_setsockopt(subscriber, ZMQ_SUBSCRIBE, topic, topic.count) == 0)
 
         var received = [UInt8](repeating: 0, count: 512)

@@ -1,6 +1,6 @@
-import SyncProtocol
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 
@@ -9,7 +9,7 @@ import ZeroMQ
     @Test func `continues to read after its publisher has dropped messages`() async throws {
         let crowd = Crowd()
         // As a primary, but sooner.
-        let publisher = try Socket(.xpub, options: .with { $0.tcpUnacknowledgedMax = .milliseconds(100) })
+        let publisher = try Socket(.xpub, options: .with { $0.maxTcpUnacknowledged = .milliseconds(100) })
         let endpoint = try publisher.bind(Endpoint("tcp://127.0.0.1:*"))
         let late = try Self.subscriber(to: "late", at: endpoint)
         while crowd.came["late"] != 1 { try await crowd.look(publisher) }

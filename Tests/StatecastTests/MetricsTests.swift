@@ -1,10 +1,10 @@
 import CounterApp
 import Foundation
 import MetricsTestKit
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 import enum CoreMetrics.MetricsSystem
 
@@ -105,7 +105,7 @@ import enum CoreMetrics.MetricsSystem
             let cluster = try SecuredCounter([
                 "\(member.publicKey) member follow=* send=counter/CounterIncreaseRequested",
                 "\(pair.publicKey) other follow=* send=counter/*",
-            ]) { $0.limits.subscriptionsMax = 50 }
+            ]) { $0.limits.maxSubscriptions = 50 }
             try await cluster.node.start()
             let sender = try await cluster.sender(cluster.security(member))
             let session = try await sender.send(CounterIncreaseRequested()).session
@@ -128,7 +128,7 @@ import enum CoreMetrics.MetricsSystem
 
     @Test func `an action that has to be reduced again is counted once`() async throws {
         var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits.frameBytesMax = 8192
+        configuration.limits.maxFrameBytes = 8192
         let node = try PrimaryNode(configuration: configuration)
         let name = "metrics-again"
         _ = try Primary(store: name, state: Blob(), actions: Blob.actions, on: node, reducer: Blob.reducer)
@@ -452,8 +452,8 @@ extension Limits {
     fileprivate static var unhurried: Limits {
         var limits = Limits()
         limits.heartbeatInterval = .seconds(30)
-        limits.retryDelayMin = .seconds(60)
-        limits.retryDelayMax = .seconds(120)
+        limits.minRetryDelay = .seconds(60)
+        limits.maxRetryDelay = .seconds(120)
         return limits
     }
 }

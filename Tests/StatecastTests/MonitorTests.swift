@@ -1,6 +1,6 @@
 import Dispatch
+import StatecastThreading
 import Testing
-import Threading
 
 @Suite(.timeLimit(.minutes(10))) struct `A monitor` {
     private let monitor = Monitor<[Int]>([])

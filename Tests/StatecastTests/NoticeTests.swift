@@ -1,9 +1,9 @@
 import CounterApp
 import Foundation
 import Logging
-import SyncProtocol
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 

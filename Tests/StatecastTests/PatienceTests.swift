@@ -1,7 +1,7 @@
 import CounterApp
 import Foundation
 import Statecast
-import SyncProtocol
+import StatecastProtocol
 import Testing
 
 /// Timeouts, cancellations and closed nodes.
@@ -50,7 +50,7 @@ import Testing
         async throws
     {
         var configuration = SenderConfiguration.quick
-        configuration.pendingMax = 2
+        configuration.maxPending = 2
         let sender = try ActionSender(
             store: "counter",
             from: deserted(),

@@ -1,6 +1,6 @@
 import CounterApp
 import Statecast
-import SyncProtocol
+import StatecastProtocol
 import Testing
 
 /// A proxy or a NAT may forget a connection: it stays open, and delivers nothing. New ones through the same proxy work.
@@ -66,8 +66,8 @@ extension Limits {
     /// Quick limits, with which also a forgotten connection is replaced soon.
     fileprivate static var reconnecting: Limits {
         var limits = Limits.quick
-        limits.reconnectJitterMax = .milliseconds(20)
-        limits.reconnectDelayMax = .seconds(1)
+        limits.maxReconnectJitter = .milliseconds(20)
+        limits.maxReconnectDelay = .seconds(1)
         return limits
     }
 }

@@ -3,7 +3,7 @@ import Logging
 import Testing
 
 @testable import Statecast
-@testable import ZeroMQ
+@testable import StatecastZeroMQ
 
 @Suite(.timeLimit(.minutes(10))) struct `A socket whose connections can be closed` {
     /// Publishes on a loop of its own.

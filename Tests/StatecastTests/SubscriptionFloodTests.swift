@@ -1,13 +1,13 @@
 import CounterApp
 import Statecast
-import SyncProtocol
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 /// libzmq cannot refuse a subscription: too many topics close all connections of subscribers, and nothing is lost.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A flood of subscriptions` {
     private static let closing =
-        "warning: closing all connections, since there are more than 50 subscriptions (subscriptionsMax); peers "
+        "warning: closing all connections, since there are more than 50 subscriptions (maxSubscriptions); peers "
         + "connect again endpoint="
 
     private static func closings(_ log: EventLog) -> Int { log.events.count { $0.hasPrefix(closing) } }
@@ -16,7 +16,7 @@ import ZeroMQ
         var configuration = PrimaryConfiguration.anyPorts
         configuration.publish = publish
         configuration.limits = .quick
-        configuration.limits.subscriptionsMax = 50
+        configuration.limits.maxSubscriptions = 50
         return try Primary(
             store: Counter.storeName,
             state: Counter(),
@@ -106,16 +106,16 @@ import ZeroMQ
         }
     }
 
-    @Test func `is bounded in each message, at exactly subscriptionBytesMax bytes`() async throws {
+    @Test func `is bounded in each message, at exactly maxSubscriptionBytes bytes`() async throws {
         try await withCounter { cluster in
             let endpoint = try Endpoint(cluster.address.publish)
             func message(_ bytes: Int) -> [UInt8] { [1] + [UInt8](repeating: 0x78, count: bytes - 1) }
             let most = try RawConnection(to: endpoint, as: "SUB")
-            try most.send(message: message(Limits.subscriptionBytesMax))
+            try most.send(message: message(Limits.maxSubscriptionBytes))
             try most.send(message: [1] + Array("sc2/nowhere/feed\0".utf8))
             #expect(try most.receiveByte() != nil)
             let more = try RawConnection(to: endpoint, as: "SUB")
-            try more.send(message: message(Limits.subscriptionBytesMax + 1))
+            try more.send(message: message(Limits.maxSubscriptionBytes + 1))
             #expect(try more.receiveByte() == nil)
         }
     }

@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 
 struct Counter: Codable, Equatable, Sendable {
     var counter = 0

@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 
 @MainActor
 final class CounterView: ViewComponent {

@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 
 struct Library: Codable, Equatable, Sendable {
     var books: [String] = []

@@ -1,5 +1,5 @@
-import StateCoding
 import Statecast
+import StatecastCoding
 
 /// The first release.
 enum FirstRelease {

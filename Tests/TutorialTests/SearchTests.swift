@@ -1,5 +1,5 @@
 import Foundation
-import StateCore
+import StatecastCore
 import StatecastTesting
 import Testing
 

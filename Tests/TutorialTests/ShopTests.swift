@@ -1,6 +1,6 @@
-import StateCoding
-import StateJSON
 import Statecast
+import StatecastCoding
+import StatecastJSON
 import StatecastTesting
 import Testing
 

@@ -1,6 +1,6 @@
 import Benchmark
 import CodingSubjects
-import StateCoding
+import StatecastCoding
 
 /// The framework runs each benchmark in a process of its own.
 let benchmarks: @Sendable () -> Void = {

@@ -2,7 +2,7 @@ import Benchmark
 import CodingSubjects
 import Comparing
 import Measuring
-import StateCoding
+import StatecastCoding
 
 /// A change of one field of one row, on the primary and on a replica, in states of several sizes and collections.
 func incremental() {

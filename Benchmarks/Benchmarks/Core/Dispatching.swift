@@ -1,7 +1,7 @@
 import Benchmark
 import Comparing
 import Measuring
-import StateCore
+import StatecastCore
 
 /// From `dispatch` to the last observer.
 func dispatching() {

@@ -1,6 +1,6 @@
 import Comparing
 import Measuring
-import StateCore
+import StatecastCore
 
 /// A state with large parts and a small one.
 struct Board: Equatable, Sendable {

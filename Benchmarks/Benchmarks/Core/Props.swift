@@ -1,7 +1,7 @@
 import Comparing
 import Dispatch
 import Measuring
-import StateCore
+import StatecastCore
 
 /// A state with 12 fields, from which the props of one consumer are made.
 struct Truck: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import Comparing
 import Measuring
-import StateCore
+import StatecastCore
 
 /// From a request, through the effect that answers it, until the answer is observed; one at a time.
 ///

@@ -1,5 +1,5 @@
 import Dispatch
-import StateCore
+import StatecastCore
 
 /// The reference: a serial queue, one `async` per action, a closure call per observer. The state is changed in place,
 /// without an old copy, which is the fastest form of this design.

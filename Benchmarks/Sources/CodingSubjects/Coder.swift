@@ -1,5 +1,5 @@
 package import Foundation
-import StateCoding
+import StatecastCoding
 
 /// An encoder and a decoder, which are reused for many values.
 package protocol Coder {

@@ -1,4 +1,4 @@
-package import StateCoding
+package import StatecastCoding
 
 /// A primary's work for each change, without network and journal.
 package struct PrimaryRole<Rows: VehicleRows> {

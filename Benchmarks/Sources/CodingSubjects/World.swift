@@ -1,4 +1,4 @@
-package import StateCoding
+package import StatecastCoding
 
 /// A state of 12 fields, one of which has many rows.
 package struct World<Rows: VehicleRows>: Codable, Equatable, Sendable {

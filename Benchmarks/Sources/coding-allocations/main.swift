@@ -1,6 +1,6 @@
 import CodingSubjects
 import MallocCounter
-import StateCoding
+import StatecastCoding
 
 /// Counts the allocations of the measured parts of a loop.
 private struct AllocationCount {
@@ -52,10 +52,10 @@ func coding<Coded: Codable & Equatable>(_ name: String, _ value: Coded) throws {
 /// Changes rows on a primary and on a replica.
 func following<Rows: VehicleRows>(_ name: String, _ state: World<Rows>) throws {
     var primary = PrimaryRole(state)
-    var bytesMax = 0
+    var maxBytes = 0
     try allocations("\(name), diff and encode") { count in
         primary.reduce()
-        bytesMax = max(bytesMax, try count.add { try primary.publish() }.count)
+        maxBytes = max(maxBytes, try count.add { try primary.publish() }.count)
     }
     var replica = ReplicaRole(primary.state)
     try allocations("\(name), decode and apply") { count in
@@ -74,7 +74,7 @@ func following<Rows: VehicleRows>(_ name: String, _ state: World<Rows>) throws {
         }
         replica.show()
     }
-    print("bytes", "\(name), patch", bytesMax, separator: "\t")
+    print("bytes", "\(name), patch", maxBytes, separator: "\t")
 }
 
 /// - Parameter operation: runs and counts once.

@@ -1,7 +1,7 @@
 import CodingSubjects
 import Foundation
 import Measuring
-import StateCoding
+import StatecastCoding
 
 /// A coder that stores its bytes in a file.
 private protocol FileCoder: Coder {

@@ -2,9 +2,9 @@ import ArgumentParser
 import FleetApp
 import Foundation
 import Statecast
-import SyncProtocol
+import StatecastProtocol
+import StatecastZeroMQ
 import Synchronization
-import ZeroMQ
 
 /// The process of an attack. It prints its counts until it is killed, or its standard input ends.
 struct AttackCommand: AsyncParsableCommand {

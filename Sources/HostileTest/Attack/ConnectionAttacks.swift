@@ -1,18 +1,18 @@
 import Foundation
-import Threading
-import ZeroMQ
+import StatecastThreading
+import StatecastZeroMQ
 
 /// Attacks by connections, most of them without a key.
 enum ConnectionAttacks {
     /// More than the primary may have.
-    private static let heldMax = 4096
+    private static let maxHeld = 4096
 
     /// Opens connections, sends nothing, and replaces those that were closed.
     @Sendable static func hold(_ target: AttackTarget, _ tally: AttackTally) throws {
         let endpoints = [target.endpoints.actions, target.endpoints.receipts, target.endpoints.publish]
         var held: [RawConnection] = []
         while true {
-            while held.count < heldMax, let next = RawConnection(to: endpoints[held.count % endpoints.count]) {
+            while held.count < maxHeld, let next = RawConnection(to: endpoints[held.count % endpoints.count]) {
                 held.append(next)
                 tally.send()
             }

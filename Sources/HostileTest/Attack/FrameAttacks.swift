@@ -1,7 +1,7 @@
 import Foundation
-import SyncProtocol
-import Threading
-import ZeroMQ
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// Attacks by messages on the endpoint for actions.
 enum FrameAttacks {
@@ -107,7 +107,7 @@ enum FrameAttacks {
     /// Frames above the limit, which are counted, and above twice the limit, which end the connection; messages of
     /// many frames.
     @Sendable static func oversize(_ target: AttackTarget, _ tally: AttackTally) throws {
-        let limit = Limits().frameBytesMax
+        let limit = Limits().maxFrameBytes
         let frames = try target.socket(.push, at: target.endpoints.actions)
         let parts = Array(repeating: [UInt8](repeating: 0, count: 64 << 10), count: 1024)
         while true {

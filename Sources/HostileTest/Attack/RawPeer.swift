@@ -1,10 +1,10 @@
 import FleetApp
-import StateCoding
-import StateCore
 import Statecast
-import SyncProtocol
-import Threading
-import ZeroMQ
+import StatecastCoding
+import StatecastCore
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// The messages of an attack, by the encoding of the protocol.
 enum Wire {

@@ -1,7 +1,7 @@
 import Foundation
-import SyncProtocol
-import Threading
-import ZeroMQ
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// Attacks by subscriptions on the endpoints for states and for receipts.
 enum SubscriptionAttacks {
@@ -16,7 +16,7 @@ enum SubscriptionAttacks {
                 let socket = try target.socket(.sub, at: endpoint(target.endpoints))
                 for index in 0..<20_000 {
                     let head = Array("sc2/fleet/\(index % 2 == 0 ? "join" : "receipts")/".utf8)
-                    let tail = random.bytes(Limits.topicBytesMax - 1 - head.count).map { max(1, $0) }
+                    let tail = random.bytes(Limits.maxTopicBytes - 1 - head.count).map { max(1, $0) }
                     try socket.subscribe(head + tail + [0])
                     tally.send()
                     try socket.drain(tally)

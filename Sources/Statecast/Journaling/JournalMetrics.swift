@@ -1,6 +1,6 @@
-internal import Journal
-internal import Metrics
-internal import SyncProtocol
+import Metrics
+import StatecastJournal
+import StatecastProtocol
 
 /// The metrics of a store's journal. Each label has the dimension `store`.
 struct JournalMetrics {

@@ -1,6 +1,6 @@
-internal import Journal
-public import StateCoding
-public import SyncProtocol
+public import StatecastCoding
+import StatecastJournal
+public import StatecastProtocol
 
 /// Runs the actions of a journal through this build's reducer, and reports where the resulting state differs from the
 /// recorded one: shows whether a reducer is deterministic, and whether a new build behaves like the old one.

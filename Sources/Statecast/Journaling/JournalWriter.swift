@@ -1,6 +1,6 @@
-internal import Journal
-internal import SyncProtocol
-internal import Threading
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
 
 /// Commits records on a thread of its own, since a store's loop must not wait for the journal.
 ///

@@ -1,11 +1,11 @@
-internal import Journal
-internal import StateCoding
-internal import SyncProtocol
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
 
 extension ActionTable {
     /// The most recent records that ``checkNames(in:_:retired:)`` reads, and the most bytes of them.
-    private static let recordsMax = 1000
-    private static let recordBytesMax = 2 << 20
+    private static let maxRecords = 1000
+    private static let maxRecordBytes = 2 << 20
 
     /// Checks that this build registers the actions of senders that the journal's most recent records contain.
     ///
@@ -25,13 +25,13 @@ extension ActionTable {
     ) throws(JournalFailure) {
         guard let oldest = try? journal.snapshots().first else { return }
         let last = contents.last.rawValue
-        let first = max(oldest.sequence.rawValue, last - min(last, UInt64(Self.recordsMax)))
+        let first = max(oldest.sequence.rawValue, last - min(last, UInt64(Self.maxRecords)))
         let names = Set(entries.map(\.name)).union(retired)
         // Nearly all actions begin as the encoding does; only others are decoded.
         let prefixes = names.map { NamedEncoding.encode(name: $0) }
         var (sequence, bytes) = (JournalSequence(first), 0)
-        while sequence < contents.last, bytes < Self.recordBytesMax,
-            let records = try? journal.records(after: sequence, bytesMax: Self.recordBytesMax - bytes),
+        while sequence < contents.last, bytes < Self.maxRecordBytes,
+            let records = try? journal.records(after: sequence, maxBytes: Self.maxRecordBytes - bytes),
             let end = records.last
         {
             for record in records {

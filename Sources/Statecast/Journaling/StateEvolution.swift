@@ -1,5 +1,5 @@
-internal import Journal
-public import StateCoding
+public import StatecastCoding
+import StatecastJournal
 
 /// Converts the state of another build in the journal to this build's.
 ///

@@ -1,7 +1,7 @@
-package import Journal
-internal import Logging
-internal import StateCoding
-package import SyncProtocol
+import Logging
+import StatecastCoding
+package import StatecastJournal
+package import StatecastProtocol
 
 /// The journal of a store: records on a thread of their own, snapshots and reads on others.
 struct StoreJournal<State: Codable & Equatable & Sendable> {
@@ -72,18 +72,18 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
     }
 
     /// Reads updates for replicas that return after a long time, off the loop.
-    func readPast(after start: Revision, through end: Revision, bytesMax: Int, _ lineage: Lineage, _ epoch: Epoch) {
+    func readPast(after start: Revision, through end: Revision, maxBytes: Int, _ lineage: Lineage, _ epoch: Epoch) {
         writer.read { [name, logger, limits, results] journal in
             var updates: [Update]?
             do {
                 let bounds = PastBounds(
-                    patchBytes: bytesMax,
-                    recordBytes: max(bytesMax, PastBounds.recordBytesMin),
-                    updates: limits.catchUpComposedMax
+                    patchBytes: maxBytes,
+                    recordBytes: max(maxBytes, PastBounds.minRecordBytes),
+                    updates: limits.maxCatchUpComposed
                 )
                 let read = try journal.updates(after: start, through: end, bounds, lineage, epoch)
                 // The patch of a migration may not fit into a frame.
-                updates = read?.allSatisfy { $0.patch.count <= limits.patchBytesMax } == true ? read : nil
+                updates = read?.allSatisfy { $0.patch.count <= limits.maxPatchBytes } == true ? read : nil
             } catch {
                 // The replicas get a snapshot.
                 logger.warning("cannot read the journal for replicas: \(error)", metadata: ["store": "\(name)"])
@@ -101,7 +101,7 @@ private struct PastBounds {
     let updates: Int
 
     /// The minimum to read, regardless of the size of the state.
-    static let recordBytesMin = 16 << 20
+    static let minRecordBytes = 16 << 20
 }
 
 extension Journal {
@@ -118,7 +118,7 @@ extension Journal {
         var updates: [Update] = []
         var (patchBytes, recordBytes) = (0, 0)
         while true {
-            let records = try records(after: last, bytesMax: 1 << 20)
+            let records = try records(after: last, maxBytes: 1 << 20)
             guard let read = records.last else { return nil }
             last = read.sequence
             recordBytes += records.reduce(0) { $0 + $1.body.count }

@@ -1,7 +1,7 @@
-internal import Journal
-internal import Logging
-internal import StateCoding
-internal import SyncProtocol
+import Logging
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
 
 /// Recovers a store from its journal: the newest snapshot, and the patches after it.
 ///
@@ -129,7 +129,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     private func confirm(_ snapshot: JournalSnapshot, in journal: any Journal) throws {
         let entry = snapshot.entry
         guard entry.sequence > JournalSequence(0),
-            let record = try? journal.records(after: JournalSequence(entry.sequence.rawValue - 1), bytesMax: 1).first,
+            let record = try? journal.records(after: JournalSequence(entry.sequence.rawValue - 1), maxBytes: 1).first,
             record.sequence == entry.sequence
         else { return }
         let (batch, context) = (try BatchRecord(decoding: record.body), try SnapshotContext(decoding: snapshot.context))
@@ -197,7 +197,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     ) throws -> (history: History, content: Content, snapshots: SnapshotSchedule) {
         var (history, content, snapshots) = (start, content, SnapshotSchedule(after: start.sequence))
         while history.sequence < last {
-            let records = try journal.records(after: history.sequence, bytesMax: Self.bytesAtOnce)
+            let records = try journal.records(after: history.sequence, maxBytes: Self.bytesAtOnce)
             guard !records.isEmpty else { break }
             var composer = PatchComposer()
             for record in records {
@@ -291,11 +291,11 @@ extension StoreRecovery {
         let patch = Patch(from: recorded, to: tree)
         if patch.isEmpty, history.migrations == evolution.count { return (state, nil) }
         let summary = Summary(of: tree)
-        guard summary.bytes <= max(limits.snapshotBytesMax, history.summary.bytes) else {
+        guard summary.bytes <= max(limits.maxSnapshotBytes, history.summary.bytes) else {
             throw JournalFailure(
                 .misfit,
                 "the journal's state would have \(summary.bytes) bytes as a state of this build, more than the "
-                    + "\(limits.snapshotBytesMax) that a replica takes. The journal stays as it is"
+                    + "\(limits.maxSnapshotBytes) that a replica takes. The journal stays as it is"
             )
         }
         let record = BatchRecord(
@@ -325,7 +325,7 @@ extension Journal {
             summary: record.summary,
             migrations: record.migrations
         )
-        let body = RecordEntries().body(head, frames: [], forgotten: [], patch: record.patch, messageBytesMax: 0)
+        let body = RecordEntries().body(head, frames: [], forgotten: [], patch: record.patch, maxMessageBytes: 0)
         try append([JournalRecord(sequence: sequence, from: record.from, to: record.to, body: body)])
         try history.replay(record, at: sequence, limits: limits)
     }

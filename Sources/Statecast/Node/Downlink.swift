@@ -1,6 +1,6 @@
-internal import Logging
-internal import SyncProtocol
-internal import ZeroMQ
+import Logging
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// The connection on which a replica or a sender receives from its primary, and makes requests by subscribing; with the
 /// node's timer. Used on the node's loop only.

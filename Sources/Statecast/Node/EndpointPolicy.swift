@@ -1,5 +1,5 @@
-internal import Logging
-internal import ZeroMQ
+import Logging
+import StatecastZeroMQ
 
 /// Checks the syntax of an endpoint, so that a command line can tell wrong usage from an endpoint that is unavailable.
 /// For endpoints between processes.

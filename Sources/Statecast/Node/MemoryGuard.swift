@@ -1,4 +1,4 @@
-internal import SyncProtocol
+import StatecastProtocol
 
 /// Decides when a node closes its connections because its process has too much memory: a second line against peers
 /// whose messages libzmq collects before the node sees them. The first one is the service manager's limit.

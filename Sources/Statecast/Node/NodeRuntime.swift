@@ -1,7 +1,7 @@
-internal import Foundation
-internal import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+import Foundation
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
 struct NodeClock: Sendable {
@@ -22,7 +22,7 @@ struct NodeClock: Sendable {
 
 enum NodeDefaults {
     /// Longer than a commit to a fast disk takes.
-    static let busyPollingMax = Duration.microseconds(400)
+    static let maxBusyPolling = Duration.microseconds(400)
 }
 
 /// Runs tasks on a node's loop from their first line on.

@@ -1,7 +1,7 @@
-internal import Dispatch
-internal import Logging
-internal import SyncProtocol
-internal import ZeroMQ
+import Dispatch
+import Logging
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// Whether a replica or a sender reaches its primary.
 enum Presence: Equatable {
@@ -132,7 +132,7 @@ struct PresenceLog {
 
 /// Logs dispatched actions that are rejected, of which no caller learns: the first one with each code.
 struct RejectedDispatchLog {
-    private static let codesMax = 64
+    private static let maxCodes = 64
 
     private let store: StoreName
     private let logger: Logger
@@ -142,7 +142,7 @@ struct RejectedDispatchLog {
 
     mutating func rejected(_ rejection: Rejection) {
         let rejection = rejection.beginning
-        guard codes.count < Self.codesMax, codes.insert(rejection.code).inserted else { return }
+        guard codes.count < Self.maxCodes, codes.insert(rejection.code).inserted else { return }
         logger.warning(
             "a dispatched action was rejected; further ones with this code are not logged",
             metadata: ["store": "\(store)", "reason": "\(rejection)"]

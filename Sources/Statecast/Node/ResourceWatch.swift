@@ -1,7 +1,7 @@
-internal import CPlatform
-internal import Logging
-internal import SyncProtocol
-internal import ZeroMQ
+import CStatecastPlatform
+import Logging
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// Checks once a second, on the loop of a node, what its peers can use up: the memory of the process, and its file
 /// descriptors.

@@ -1,8 +1,8 @@
-internal import DurableFiles
-internal import Foundation
-internal import Journal
+import Foundation
 public import Logging
-internal import ZeroMQ
+import StatecastFiles
+import StatecastJournal
+import StatecastZeroMQ
 
 /// Runs the body until it returns or the process receives SIGINT or SIGTERM, and ends the process: the main of a
 /// program that runs nodes.

@@ -1,15 +1,15 @@
-internal import Dispatch
+import Dispatch
 package import Logging
 package import ServiceLifecycle
-internal import Threading
-internal import UnixSignals
+import StatecastThreading
+import UnixSignals
 
 #if canImport(Glibc)
-    internal import Glibc
+    import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    import Darwin
 #endif
 
 /// A part of a program's run: its work, or a node that the work needs.

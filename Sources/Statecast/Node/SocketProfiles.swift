@@ -1,5 +1,5 @@
-internal import SyncProtocol
-internal import ZeroMQ
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// The options of each socket of the protocol.
 extension SocketOptions {
@@ -11,7 +11,7 @@ extension SocketOptions {
     /// (`_input_stopped`, zeromq/libzmq#3937).
     private mutating func noticeDeadConnections() {
         tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
-        tcpUnacknowledgedMax = .seconds(15)
+        maxTcpUnacknowledged = .seconds(15)
     }
 
     /// The receive queues of the primary's sockets have no bound that a peer can reach. libzmq 4.3 aborts the process
@@ -20,14 +20,14 @@ extension SocketOptions {
     /// avoid overflow in libzmq.
     private static let unbounded = 1 << 30
 
-    /// The bytes that CURVE adds to each message. `messageBytesMax` also bounds the commands of its handshake, of which
+    /// The bytes that CURVE adds to each message. `maxMessageBytes` also bounds the commands of its handshake, of which
     /// the longest has less than 300.
     private static let curveBytes = 33
     /// Encrypts, and raises the maximum size of a message accordingly. Nothing changes if `security` is `nil`.
     private mutating func encrypt(_ security: CurveSecurity?) {
         guard let security else { return }
         self.security = security
-        messageBytesMax = messageBytesMax.map { $0 + Self.curveBytes }
+        maxMessageBytes = maxMessageBytes.map { $0 + Self.curveBytes }
         // libzmq's client connects again when this is over, if the handler refuses it.
         handshakeInterval = .seconds(5)
     }
@@ -40,7 +40,7 @@ extension SocketOptions {
             $0.receiveHighWaterMark = unbounded
             $0.receiveBufferBytes = 4 << 10
             $0.noticeDeadConnections()
-            $0.messageBytesMax = Limits.subscriptionBytesMax
+            $0.maxMessageBytes = Limits.maxSubscriptionBytes
             $0.xpubVerbose = true
             $0.encrypt(security)
         }
@@ -50,8 +50,8 @@ extension SocketOptions {
     static func subscriber(_ limits: Limits, _ security: ClientSecurity? = nil) -> SocketOptions {
         .with {
             $0.noticeDeadConnections()
-            $0.messageBytesMax = limits.frameBytesMax
-            $0.reconnectIntervalMax = .seconds(2)
+            $0.maxMessageBytes = limits.maxFrameBytes
+            $0.maxReconnectInterval = .seconds(2)
             $0.encrypt(security?.curve)
         }
     }
@@ -62,7 +62,7 @@ extension SocketOptions {
         .with {
             $0.receiveHighWaterMark = unbounded
             $0.noticeDeadConnections()
-            $0.messageBytesMax = limits.frameBytesMax * 2
+            $0.maxMessageBytes = limits.maxFrameBytes * 2
             $0.encrypt(security)
         }
     }
@@ -73,8 +73,8 @@ extension SocketOptions {
         .with {
             $0.noticeDeadConnections()
             $0.immediate = true
-            $0.reconnectIntervalMax = .seconds(2)
-            $0.sendHighWaterMark = limits.windowFramesMax
+            $0.maxReconnectInterval = .seconds(2)
+            $0.sendHighWaterMark = limits.maxWindowFrames
             $0.encrypt(security?.curve)
         }
     }

@@ -1,6 +1,6 @@
-internal import Dispatch
-package import SyncProtocol
-internal import Threading
+import Dispatch
+package import StatecastProtocol
+import StatecastThreading
 
 /// What a store needs beside its sockets: clocks, and places for work that must not block its loop.
 /// Nodes use threads; a simulation runs everything in one thread, at times of its own.

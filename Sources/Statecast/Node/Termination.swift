@@ -1,5 +1,5 @@
-internal import ServiceLifecycle
-internal import Threading
+import ServiceLifecycle
+import StatecastThreading
 
 /// The lifecycle of a node's `run()`: it begins once, and ends when its task is cancelled, when the service group shuts
 /// down, or when the node ends it.

@@ -1,4 +1,4 @@
-internal import ServiceLifecycle
+import ServiceLifecycle
 
 /// Runs a primary for the duration of a closure: for scripts and tests. A service runs ``Primary/run()`` in a service
 /// group.

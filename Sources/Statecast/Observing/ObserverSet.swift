@@ -1,4 +1,4 @@
-internal import Threading
+import StatecastThreading
 
 /// The observers of one state, in the order of registration, and the state that they were shown last.
 ///

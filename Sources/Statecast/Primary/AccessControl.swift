@@ -1,9 +1,9 @@
-internal import Logging
-internal import Metrics
-internal import SyncProtocol
-internal import Synchronization
-internal import Threading
-internal import ZeroMQ
+import Logging
+import Metrics
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
+import Synchronization
 
 /// Decides who may use the sockets of a primary, by its access list and the stores that it serves.
 ///
@@ -113,7 +113,7 @@ final class AccessControl: Sendable {
 
     private func banReason(_ user: String) -> String? {
         guard let end = banned.withLock({ $0[user] }), clock.now < end else { return nil }
-        return "its user had the most subscriptions when there were too many (subscriptionsMax)"
+        return "its user had the most subscriptions when there were too many (maxSubscriptions)"
     }
 
     /// For how long the connections of a user are refused.
@@ -129,7 +129,7 @@ final class AccessControl: Sendable {
         banned.withLock { $0[user] = clock.now.advanced(by: Self.banDuration) }
         Counter(label: "statecast_primary_users_banned_total").increment()
         logger.warning(
-            "refusing a user's connections for \(Self.banDuration): it has the most subscriptions (subscriptionsMax)",
+            "refusing a user's connections for \(Self.banDuration): it has the most subscriptions (maxSubscriptions)",
             metadata: ["user": "\(user)", "subscriptions": "\(count)"]
         )
     }
@@ -267,7 +267,7 @@ private final class RefusedPeers: Sendable {
     private let logger: Logger
     private let logged = Locked<Set<Peer>>([])
     /// Everyone can make keys: the connections of further ones are only counted.
-    private static let loggedMax = 1000
+    private static let maxLogged = 1000
 
     init(_ logger: Logger) { self.logger = logger }
 
@@ -276,7 +276,7 @@ private final class RefusedPeers: Sendable {
     func record(_ key: NodePublicKey, _ role: AccessControl.SocketRole, because reason: String) {
         Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.name)]).increment()
         let isNew = logged.withLock { logged in
-            logged.count < Self.loggedMax && logged.insert(Peer(key: key, role: role, reason: reason)).inserted
+            logged.count < Self.maxLogged && logged.insert(Peer(key: key, role: role, reason: reason)).inserted
         }
         guard isNew else { return }
         // Elsewhere: all handshakes of the process wait for the caller.

@@ -1,5 +1,5 @@
-internal import StateCoding
-internal import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
 
 /// A whole state, encoded off the loop.
 struct EncodedSnapshot: Sendable {

@@ -1,4 +1,4 @@
-internal import Threading
+import StatecastThreading
 
 /// Events from any thread for a loop, in order.
 final class EventQueue<Event: Sendable>: Sendable {

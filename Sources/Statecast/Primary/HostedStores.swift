@@ -1,5 +1,5 @@
-package import StateCore
-package import SyncProtocol
+package import StatecastCore
+package import StatecastProtocol
 
 /// The stores that a node serves: passes messages to them, answers those that no store takes, and lets them take turns.
 /// Used on the node's loop only.
@@ -27,8 +27,8 @@ package struct HostedStores {
     package func position(of name: StoreName) -> Position? { store(name)?.position }
 
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
-    package var excess: String? {
-        stores.lazy.compactMap { store in store.excess.map { "\(store.name) has \($0)" } }.first
+    package var exceededLimit: String? {
+        stores.lazy.compactMap { store in store.exceededLimit.map { "\(store.name) has \($0)" } }.first
     }
 
     private func store(_ name: StoreName) -> (any RunningStore)? { stores.first { $0.name == name } }
@@ -47,7 +47,7 @@ package struct HostedStores {
             switch store.intake {
             case .open: isOpen = true
             case .full: break
-            case .needsTurns: return false
+            case .busy: return false
             }
         }
         return isOpen
@@ -75,7 +75,7 @@ package struct HostedStores {
         _ message: [UInt8],
         from sender: (StoreName) throws(Rejection) -> FrameSender?
     ) {
-        guard message.count <= node.limits.frameBytesMax else { return onDrop(.tooLarge) }
+        guard message.count <= node.limits.maxFrameBytes else { return onDrop(.tooLarge) }
         switch router.actions(message) {
         case .store(let name, let frame):
             do throws(Rejection) { store(name)?.received(frame, from: try sender(name)) } catch { onDrop(error.code) }

@@ -1,4 +1,4 @@
-internal import SyncProtocol
+import StatecastProtocol
 
 /// The observers and callers in the primary's own process: the engine knows their IDs, and this object what these stand
 /// for. Used on the node's loop only.

@@ -1,5 +1,5 @@
-internal import SyncProtocol
-internal import Threading
+import StatecastProtocol
+import StatecastThreading
 
 /// A request of the primary's own process to a store.
 package enum MailboxRequest<State: Sendable>: Sendable {

@@ -1,6 +1,6 @@
-internal import Logging
-public import SyncProtocol
-internal import ZeroMQ
+import Logging
+public import StatecastProtocol
+import StatecastZeroMQ
 
 /// A primary's endpoints and bounds.
 public struct PrimaryConfiguration: Sendable {
@@ -45,7 +45,7 @@ public struct PrimaryConfiguration: Sendable {
     /// sleeps. Waking a thread takes 20 to 30 microseconds, and an action wakes several threads in turn, so this about
     /// halves the latency of a single action. It costs CPU time: after each short wait up to this time, and up to a
     /// whole core if messages arrive at shorter intervals. Turn it off under a CPU quota.
-    public var busyPollingMax = NodeDefaults.busyPollingMax
+    public var maxBusyPolling = NodeDefaults.maxBusyPolling
     /// The most memory that the process may use before the node closes its connections, in bytes; `nil`: no limit.
     ///
     /// A second line against peers whose messages libzmq collects without a bound, see docs/SECURING.md: peers connect

@@ -1,9 +1,9 @@
 public import Logging
-internal import Metrics
+import Metrics
 public import ServiceLifecycle
-internal import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// The process side of one or more primaries: one set of sockets, one loop, any number of stores.
 ///
@@ -52,8 +52,8 @@ public actor PrimaryNode: Service {
     }
 
     /// The bounds of the actions that are received between two turns.
-    private static let framesPerTurnMax = 512
-    private static let bytesPerTurnMax = 4 << 20
+    private static let maxFramesPerTurn = 512
+    private static let maxBytesPerTurn = 4 << 20
 
     /// Creates a node; nothing is bound before the start.
     ///
@@ -62,7 +62,7 @@ public actor PrimaryNode: Service {
         configuration: PrimaryConfiguration = PrimaryConfiguration(),
         logger: Logger = Logger(label: "statecast.primary")
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-primary", busyPollingMax: configuration.busyPollingMax) } catch {
+        do { loop = try PollLoop(name: "statecast-primary", maxBusyPolling: configuration.maxBusyPolling) } catch {
             throw StatecastError(error)
         }
         self.configuration = configuration
@@ -263,13 +263,13 @@ public actor PrimaryNode: Service {
 
     /// The time that libzmq has to release an endpoint of this node, and the interval of the attempts. A release takes
     /// milliseconds.
-    private static let releaseTimeMax = Duration.milliseconds(500)
+    private static let maxReleaseTime = Duration.milliseconds(500)
     private static let releaseCheckInterval = Duration.milliseconds(2)
 
     /// Binds. libzmq closes sockets in the background, and releases endpoints that this node has bound before with a
     /// delay. Blocking is harmless: the loop has no other work before it is bound.
     private func bind(_ socket: borrowing Socket, to endpoint: Endpoint) throws(ZeroMQError) -> Endpoint {
-        let deadline = clock.now.advanced(by: Self.releaseTimeMax)
+        let deadline = clock.now.advanced(by: Self.maxReleaseTime)
         while true {
             do throws(ZeroMQError) { return try socket.bind(endpoint) } catch {
                 guard hasBound, error.code == .addressInUse, clock.now < deadline else { throw error }
@@ -279,7 +279,7 @@ public actor PrimaryNode: Service {
     }
 
     private func host(_ recovered: [any StartableStore], _ actionsEndpoint: String) {
-        let bell = loop.doorbell { [weak self] in self?.assumeIsolated { $0.turn() } }
+        let trigger = loop.makeTrigger { [weak self] in self?.assumeIsolated { $0.turn() } }
         let services = NodeServices(
             limits: configuration.limits,
             actionsEndpoint: actionsEndpoint,
@@ -288,7 +288,7 @@ public actor PrimaryNode: Service {
             turnBudget: .ofNode(stores: recovered.count),
             publish: { [weak self] store, message in self?.assumeIsolated { $0.publish(message, of: store) } },
             fail: { [termination] in termination.end($0) },
-            wake: { bell.ring() }
+            wake: { trigger.fire() }
         )
         stores = HostedStores(recovered, on: services) { [weak self] code in self?.assumeIsolated { $0.count(code) } }
     }
@@ -304,8 +304,8 @@ public actor PrimaryNode: Service {
         // Further frames wait in the socket, then in their senders' outboxes.
         guard stores.takesFrames else { return sockets.takesActions = false }
         var bytes = 0
-        for _ in 0..<Self.framesPerTurnMax where stores.takesFrames {
-            guard bytes < Self.bytesPerTurnMax, let next = sockets.nextActions() else { break }
+        for _ in 0..<Self.maxFramesPerTurn where stores.takesFrames {
+            guard bytes < Self.maxBytesPerTurn, let next = sockets.nextActions() else { break }
             bytes += next.message.count
             stores.receivedActions(next.message) { store throws(Rejection) in
                 try sockets.sender(next.peer, to: store)

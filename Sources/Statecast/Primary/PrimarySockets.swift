@@ -1,7 +1,7 @@
-internal import Logging
-internal import Metrics
-internal import SyncProtocol
-internal import ZeroMQ
+import Logging
+import Metrics
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// The bound sockets of a primary. Used on the node's loop only.
 ///

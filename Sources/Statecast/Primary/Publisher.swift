@@ -1,5 +1,5 @@
-internal import SyncProtocol
-internal import ZeroMQ
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// A publishing socket and the subscriptions on it. Used on the node's loop only.
 ///
@@ -9,8 +9,8 @@ final class Publisher {
     private let socket: RenewableSocket
     /// The stores whose messages it publishes.
     let stores: Set<StoreName>
-    private let subscriptionsMax: Int
-    private let messagesPerTurnMax: Int
+    private let maxSubscriptions: Int
+    private let maxMessagesPerTurn: Int
     private var subscriptions = SubscribedTopics()
     /// The topics of receipts that have a permitted subscriber. A refusal on such a topic would also reach that
     /// subscriber.
@@ -19,8 +19,8 @@ final class Publisher {
     init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits) {
         self.socket = socket
         self.stores = stores
-        subscriptionsMax = limits.subscriptionsMax
-        messagesPerTurnMax = limits.subscriptionsPerTurnMax
+        maxSubscriptions = limits.maxSubscriptions
+        maxMessagesPerTurn = limits.maxSubscriptionsPerTurn
     }
 
     /// Where it is bound, the port filled in.
@@ -49,7 +49,7 @@ final class Publisher {
         let peer: String?
     }
 
-    /// Receives subscriptions and unsubscriptions, at most `subscriptionsPerTurnMax`.
+    /// Receives subscriptions and unsubscriptions, at most `maxSubscriptionsPerTurn`.
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
     ///
@@ -57,7 +57,7 @@ final class Publisher {
     ///   because there are too many.
     func receiveSubscriptions(onExcess: (_ countsByPeer: [String: Int]) -> Void) -> [Received] {
         var received: [Received] = []
-        while received.count < messagesPerTurnMax, let (message, user) = socket.nextFromUser() {
+        while received.count < maxMessagesPerTurn, let (message, user) = socket.nextFromUser() {
             let (topic, subscriber) = (message.dropFirst(), user.flatMap(Subscriber.init))
             let event: Received.Event
             switch message.first {
@@ -69,9 +69,9 @@ final class Publisher {
             }
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
         }
-        guard subscriptions.count > subscriptionsMax else { return received }
+        guard subscriptions.count > maxSubscriptions else { return received }
         onExcess(subscriptions.countsByPeer)
-        closeConnections(because: "there are more than \(subscriptionsMax) subscriptions (subscriptionsMax)")
+        closeConnections(because: "there are more than \(maxSubscriptions) subscriptions (maxSubscriptions)")
         return []
     }
 

@@ -1,7 +1,7 @@
-internal import Logging
-internal import Metrics
-internal import SyncProtocol
-internal import ZeroMQ
+import Logging
+import Metrics
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// A bound socket of a primary, whose connections can be closed. Used on the node's loop only.
 ///
@@ -46,7 +46,7 @@ final class RenewableSocket {
     /// milliseconds, and seconds if the closed socket had thousands of subscriptions and hundreds of connections.
     private static let bindInterval = Duration.milliseconds(5)
     /// The time after which a missing release is reported.
-    private static let bindTimeUsualMax = Duration.seconds(1)
+    private static let maxBindTimeUsual = Duration.seconds(1)
 
     /// Binds the socket. Its connections are measured.
     ///
@@ -136,7 +136,7 @@ final class RenewableSocket {
             isDelayReported = false
         } catch {
             let now = services.clock.now
-            if !isDelayReported, closed.duration(to: now) > Self.bindTimeUsualMax {
+            if !isDelayReported, closed.duration(to: now) > Self.maxBindTimeUsual {
                 services.logger.error("cannot bind again; retrying", metadata: ["error": "\(error)"])
                 isDelayReported = true
             }

@@ -1,5 +1,5 @@
-internal import Journal
-package import SyncProtocol
+import StatecastJournal
+package import StatecastProtocol
 
 /// A store that is not recovered yet.
 package protocol StoreDefinition: Sendable {
@@ -29,7 +29,7 @@ package protocol RunningStore: AnyObject {
     var position: Position { get }
     var nextDeadline: Instant { get }
     /// A queue or table that is beyond its limit, which only a fault can cause.
-    var excess: String? { get }
+    var exceededLimit: String? { get }
     /// Whether another turn has work now.
     var hasWork: Bool { get }
     /// Whether the store takes one more frame of a sender.
@@ -60,7 +60,7 @@ package enum StoreIntake {
     /// It takes none, and cannot reduce those that wait: its journal has no room, or their users exceed their rates.
     case full
     /// It takes none, and can reduce those that wait.
-    case needsTurns
+    case busy
 }
 
 /// The node's services for a store.

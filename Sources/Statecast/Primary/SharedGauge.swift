@@ -1,6 +1,6 @@
-internal import Metrics
-internal import Threading
-internal import ZeroMQ
+import Metrics
+import StatecastThreading
+import StatecastZeroMQ
 
 /// A gauge that the nodes of this process share: its value is the sum over them, like that of a counter.
 struct SharedGauge: Hashable {

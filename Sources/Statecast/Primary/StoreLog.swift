@@ -1,6 +1,6 @@
-internal import Journal
-internal import Logging
-internal import SyncProtocol
+import Logging
+import StatecastJournal
+import StatecastProtocol
 
 /// The operator's log of a store. Each entry has the metadata `store`.
 struct StoreLog {

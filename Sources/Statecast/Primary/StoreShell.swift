@@ -1,5 +1,5 @@
-internal import Journal
-internal import SyncProtocol
+import StatecastJournal
+import StatecastProtocol
 
 /// Serves one store on its node's loop: passes events to its engine, and performs the engine's directives.
 final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
@@ -39,11 +39,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var name: StoreName { definition.name }
     var position: Position { engine.position }
     var nextDeadline: Instant { read { $0.nextDeadline } }
-    var excess: String? { read { $0.excess } }
+    var exceededLimit: String? { read { $0.exceededLimit } }
     var intake: StoreIntake {
         read { engine in
             if engine.wantsFrames { return .open }
-            return engine.isBehind(at: node.environment.now) ? .needsTurns : .full
+            return engine.isBehind(at: node.environment.now) ? .busy : .full
         }
     }
     var hasWork: Bool { read { $0.hasWork(at: node.environment.now) } || clients.hasRequests }
@@ -98,7 +98,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         repeat {
             repeat { takeTurn() } while engine.hasLocalWork(at: node.environment.now)
             drainJournal()
-        } while engine.hasLocalWork(at: node.environment.now) && !engine.lacksRoom
+        } while engine.hasLocalWork(at: node.environment.now) && !engine.isDiskFull
     }
 
     private func drainJournal() {
@@ -159,8 +159,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
                 results.append(.encoded(EncodedSnapshot(of: published)))
             }
         case .storeSnapshot(let snapshot): journal?.store(snapshot)
-        case .readPast(let start, let end, let bytesMax):
-            journal?.readPast(after: start, through: end, bytesMax: bytesMax, position.lineage, position.epoch)
+        case .readPast(let start, let end, let maxBytes):
+            journal?.readPast(after: start, through: end, maxBytes: maxBytes, position.lineage, position.epoch)
         case .show(let version): clients.show(Version.typed(version).state, version.revision)
         case .addObserver(let id, let replay): clients.addObserver(id, replay)
         case .removeObserver(let id): clients.removeObserver(id)

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// A connection to a publishing socket of a node with keys.
 struct Subscriber: Hashable, Sendable {

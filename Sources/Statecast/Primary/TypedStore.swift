@@ -1,7 +1,7 @@
-package import Journal
 package import Logging
-internal import StateCoding
-package import SyncProtocol
+import StatecastCoding
+package import StatecastJournal
+package import StatecastProtocol
 
 /// A checked definition of a store: errors that do not depend on a connection are found here.
 package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinition {
@@ -138,7 +138,7 @@ extension ActionTable {
             case .tooLong(let name):
                 throw StatecastError(
                     .definition,
-                    "the name of an action has at most \(Limits.actionNameBytesMax) bytes, "
+                    "the name of an action has at most \(Limits.maxActionNameBytes) bytes, "
                         + "\"\(name.prefix(40))...\" has \(name.utf8.count): give the type a shorter static name"
                 )
             }

@@ -1,4 +1,4 @@
-internal import Threading
+import StatecastThreading
 
 /// A value with any number of followers: each receives the latest value first, then newer ones. Slow followers skip the
 /// oldest values.

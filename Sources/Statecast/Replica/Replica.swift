@@ -1,9 +1,9 @@
 public import Logging
 public import ServiceLifecycle
-internal import StateCoding
-public import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+import StatecastCoding
+public import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// Follows one store of a primary and shows its state.
 ///
@@ -23,7 +23,7 @@ internal import ZeroMQ
 public final class Replica<State: Sendable>: Service {
     private let node: ReplicaNode
     private let content: any DocumentContent<State>
-    private let bytesMax: Int
+    private let maxBytes: Int
     private let lag: ReplicaLag
     private let metrics: ReplicaMetrics
     private let queue = DocumentQueue()
@@ -51,7 +51,7 @@ public final class Replica<State: Sendable>: Service {
             isEncrypted: configuration.security != nil
         )
         self.content = content
-        bytesMax = configuration.limits.snapshotBytesMax
+        maxBytes = configuration.limits.maxSnapshotBytes
         lag = ReplicaLag(store: store)
         metrics = ReplicaMetrics(store: store)
         node = try ReplicaNode(
@@ -152,7 +152,7 @@ public final class Replica<State: Sendable>: Service {
     /// Runs on the node's loop, which saves a switch of threads. Batches that may take long and calls of observers run
     /// off the loop, since it must go on to receive. One task processes all batches, so they keep their order.
     private func processSteps() async {
-        var document = Document(content, bytesMax: bytesMax)
+        var document = Document(content, maxBytes: maxBytes)
         var observers = ObserverSet<State>()
         var pace = DocumentPace()
         await queue.forEachBatch { batch in
@@ -205,7 +205,7 @@ extension Replica: StateSource {
     /// starts at the state shown before, and the new revision may be the lower one.
     ///
     /// The end of ``run()`` releases `body`, after a call that is running, and ends sequences like
-    /// `changes(replay:bufferedMax:)`.
+    /// `changes(replay:maxBuffered:)`.
     ///
     /// - Parameters:
     ///   - replay: whether `body` receives the current state first; if none exists yet, the first one.
@@ -314,8 +314,8 @@ public struct ReplicaConfiguration: Sendable {
     /// again.
     public var receiveHighWaterMark = 1000
     /// The maximum time for which the replica's thread polls its sockets instead of sleeping, in each wait; see
-    /// ``PrimaryConfiguration/busyPollingMax``.
-    public var busyPollingMax = NodeDefaults.busyPollingMax
+    /// ``PrimaryConfiguration/maxBusyPolling``.
+    public var maxBusyPolling = NodeDefaults.maxBusyPolling
     /// The most memory that the process may use before the node replaces its connection, in bytes; `nil`: no limit. See
     /// ``PrimaryConfiguration/maxMemory``.
     public var maxMemory: Int?

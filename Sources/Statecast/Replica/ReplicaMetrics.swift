@@ -1,6 +1,6 @@
-internal import Metrics
-internal import SyncProtocol
-internal import Threading
+import Metrics
+import StatecastProtocol
+import StatecastThreading
 
 /// The metrics of a replica. Each label has the dimension `store`.
 struct ReplicaMetrics {

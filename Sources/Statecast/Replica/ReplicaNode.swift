@@ -1,7 +1,7 @@
-internal import Logging
-internal import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+import Logging
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// The socket side of a replica: a SUB, the state machine, and the queue to the document.
 actor ReplicaNode {
@@ -26,7 +26,7 @@ actor ReplicaNode {
     private var unreadable = UnreadableMessageLog()
     private var presence: PresenceLog
 
-    private static let messagesPerTurnMax = 512
+    private static let maxMessagesPerTurn = 512
 
     init(
         store: StoreName,
@@ -37,7 +37,7 @@ actor ReplicaNode {
         primaryTime: PrimaryTime,
         logger: Logger
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-replica", busyPollingMax: configuration.busyPollingMax) } catch {
+        do { loop = try PollLoop(name: "statecast-replica", maxBusyPolling: configuration.maxBusyPolling) } catch {
             throw StatecastError(error)
         }
         self.store = store
@@ -92,8 +92,8 @@ actor ReplicaNode {
 
     private func drain() {
         guard let downlink else { return }
-        for _ in 0..<Self.messagesPerTurnMax {
-            guard !queue.isFull(bytesMax: configuration.limits.backlogBytesMax) else {
+        for _ in 0..<Self.maxMessagesPerTurn {
+            guard !queue.isFull(maxBytes: configuration.limits.maxBacklogBytes) else {
                 // The document lags. Messages wait in libzmq; if its queue is full, they are lost, and the replica
                 // joins again.
                 downlink.watch.wantsReadable = false

@@ -1,5 +1,5 @@
-internal import DurableFiles
-internal import Threading
+import StatecastFiles
+import StatecastThreading
 
 /// The file of an access list, which is read again when it has changed. A list that cannot be used does not replace the
 /// one before.
@@ -67,7 +67,7 @@ package final class AccessFile: Sendable {
     }
 
     /// The maximum size of a list: some hundred thousand keys.
-    private static let bytesMax = 64 << 20
+    private static let maxBytes = 64 << 20
 
     private static func read(
         _ path: String,
@@ -76,7 +76,7 @@ package final class AccessFile: Sendable {
         let file = try CheckedFile(
             readingFileAt: path,
             "access list",
-            bytesMax: bytesMax,
+            maxBytes: maxBytes,
             forbidden: { _ in 0o022 },
             advice: "other users can change it, and could add their own keys: run chmod go-w on it"
         )

@@ -1,4 +1,4 @@
-internal import SyncProtocol
+import StatecastProtocol
 
 /// Who may connect to a primary, and what for: one line for each public key. What no line permits is denied.
 ///
@@ -62,7 +62,7 @@ public struct AccessListError: Error, Hashable, CustomStringConvertible {
 
 extension AccessList {
     /// The maximum size of a user's name, in bytes.
-    private static let userBytesMax = 64
+    private static let maxUserBytes = 64
 
     /// Parses a list. If one line is wrong, no line is used.
     ///
@@ -97,10 +97,10 @@ extension AccessList {
             )
         }
         guard let user = words.dropFirst().first else { throw wrong("expected the name of a user after the key") }
-        guard (1...Self.userBytesMax).contains(user.utf8.count), user.unicodeScalars.allSatisfy(Self.isAllowed)
+        guard (1...Self.maxUserBytes).contains(user.utf8.count), user.unicodeScalars.allSatisfy(Self.isAllowed)
         else {
             throw wrong(
-                "a user's name has 1 to \(Self.userBytesMax) of the characters a-z A-Z 0-9 . _ @ and -, "
+                "a user's name has 1 to \(Self.maxUserBytes) of the characters a-z A-Z 0-9 . _ @ and -, "
                     + "got \"\(user.prefix(80))\""
             )
         }

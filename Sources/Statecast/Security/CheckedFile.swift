@@ -1,11 +1,11 @@
-internal import DurableFiles
+import StatecastFiles
 
 #if canImport(Glibc)
-    internal import Glibc
+    import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    import Darwin
 #endif
 
 /// A file that was read as a whole. It belongs to this process's user or to root, and lacks the permissions that
@@ -22,7 +22,7 @@ struct CheckedFile {
     init(
         readingFileAt path: String,
         _ kind: String,
-        bytesMax: Int,
+        maxBytes: Int,
         forbidden: (FileStatus) -> Int,
         advice: String
     ) throws(StatecastError) {
@@ -45,8 +45,8 @@ struct CheckedFile {
         guard status.permissions & forbidden(status) == 0 else {
             throw refused("its permissions are 0\(String(status.permissions, radix: 8)): \(advice)")
         }
-        do throws(SystemFailure) { bytes = try file.read(bytesMax + 1, at: 0) } catch { throw failed(error) }
-        guard bytes.count <= bytesMax else { throw refused("it has more than \(bytesMax) bytes") }
+        do throws(SystemFailure) { bytes = try file.read(maxBytes + 1, at: 0) } catch { throw failed(error) }
+        guard bytes.count <= maxBytes else { throw refused("it has more than \(maxBytes) bytes") }
         self.status = status
     }
 }

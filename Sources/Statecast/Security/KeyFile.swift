@@ -1,13 +1,13 @@
-internal import Cryptography
-internal import DurableFiles
-internal import ZeroMQ
+import StatecastCryptography
+import StatecastFiles
+import StatecastZeroMQ
 
 #if canImport(Glibc)
-    internal import Glibc
+    import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    import Darwin
 #endif
 
 /// The file of a node's keys, three lines of text. Empty lines, and those that begin with `#`, are comments.
@@ -35,7 +35,7 @@ extension NodeKeys {
         var file = try CheckedFile(
             readingFileAt: path,
             "key file",
-            bytesMax: Self.bytesMax,
+            maxBytes: Self.maxBytes,
             forbidden: { status in
                 credentialsDirectory.map { Self.contains($0, path, status) } ?? false ? 0o037 : 0o077
             },
@@ -81,7 +81,7 @@ extension NodeKeys {
     }
 
     /// More than a key file with some comments has.
-    private static let bytesMax = 4096
+    private static let maxBytes = 4096
 
     /// Whether a file is directly in a directory.
     private static func contains(_ directory: String, _ path: String, _ file: FileStatus) -> Bool {

@@ -1,5 +1,5 @@
-internal import Cryptography
-internal import ZeroMQ
+import StatecastCryptography
+import StatecastZeroMQ
 
 /// The public key of a node, which identifies it. Everyone may know it.
 public struct NodePublicKey: Hashable, Sendable, LosslessStringConvertible {

@@ -1,4 +1,4 @@
-internal import ZeroMQ
+import StatecastZeroMQ
 
 /// How a primary encrypts its connections, and which peers it accepts.
 public struct PrimarySecurity: Sendable {

@@ -1,4 +1,4 @@
-internal import StateCoding
+import StatecastCoding
 
 /// Encodes actions: a CBOR array of the name and the payload.
 enum ActionCoding {

@@ -1,9 +1,9 @@
 public import Logging
 public import ServiceLifecycle
-public import StateCoding
-public import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+public import StatecastCoding
+public import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// Sends actions to one store of a primary, and reports the outcome of each.
 ///
@@ -62,7 +62,7 @@ public final class ActionSender: Service, ActionDispatcher {
         let session = if let file { try ResumedSession(file, of: self.store) } else { nil as ResumedSession? }
         resumed = session?.actions ?? []
         intake = SenderIntake(
-            pendingMax: configuration.pendingMax,
+            maxPending: configuration.maxPending,
             after: session?.saved.last ?? Ticket(rawValue: 0),
             pending: session?.saved.outstandingCount ?? 0
         )
@@ -140,7 +140,7 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// Enqueues an action and returns at once, without reporting its outcome. Actions of one thread keep their order.
     ///
-    /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/pendingMax``
+    /// There is no backpressure: waiting actions occupy memory, in addition to the ``SenderConfiguration/maxPending``
     /// awaited ones. Use ``submit(_:position:)`` for many actions: it waits for room. An action without an encoding, or
     /// after the end of ``run()``, is dropped and logged. Metrics count rejections, and the first one with each code is
     /// logged. When ``run()`` ends, it logs the
@@ -261,12 +261,12 @@ public struct SenderConfiguration: Sendable {
     /// Where the sender may connect to without `security`.
     public var plaintext = PlaintextPolicy.thisMachine
     /// The maximum number of actions without a receipt; further calls of `send` and `submit` wait, in order. Dispatched
-    /// actions do not count. To fill the window of the protocol (`limits.windowActionsMax`), a sender that submits as
+    /// actions do not count. To fill the window of the protocol (`limits.maxWindowActions`), a sender that submits as
     /// fast as it can needs twice as many.
-    public var pendingMax = 4096
+    public var maxPending = 4096
     /// The maximum time for which the sender's thread polls its sockets instead of sleeping, in each wait; see
-    /// ``PrimaryConfiguration/busyPollingMax``.
-    public var busyPollingMax = NodeDefaults.busyPollingMax
+    /// ``PrimaryConfiguration/maxBusyPolling``.
+    public var maxBusyPolling = NodeDefaults.maxBusyPolling
     /// The most memory that the process may use before the node replaces its connection, in bytes; `nil`: no limit. See
     /// ``PrimaryConfiguration/maxMemory``.
     public var maxMemory: Int?

@@ -1,7 +1,7 @@
-internal import Logging
-internal import StateCoding
-internal import SyncProtocol
-internal import ZeroMQ
+import Logging
+import StatecastCoding
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// The socket on which a sender pushes its actions. Used on the sender's loop only.
 final class ActionSocket {
@@ -15,7 +15,7 @@ final class ActionSocket {
     let endpoint: String
 
     /// More than the length of any host name and port, or path of a socket.
-    private static let endpointBytesMax = 512
+    private static let maxEndpointBytes = 512
 
     /// Connects.
     ///
@@ -41,7 +41,7 @@ final class ActionSocket {
             self.socket = socket
             endpoint = target.description
         } catch {
-            let endpoint = advertised.utf8.text(truncatedTo: Self.endpointBytesMax) ?? advertised
+            let endpoint = advertised.utf8.text(truncatedTo: Self.maxEndpointBytes) ?? advertised
             let reason = "the primary accepts actions at \(endpoint), to which this sender does not connect: \(error)"
             logger.error("cannot push actions", metadata: ["store": "\(store)", "error": "\(reason)"])
             throw Rejection(.endpointRefused, reason)
@@ -63,8 +63,8 @@ final class ActionSocket {
                 isEncrypted: configuration.security != nil
             )
         }
-        guard advertised.utf8.count <= endpointBytesMax else {
-            throw StatecastError(.endpoint, "an endpoint has at most \(endpointBytesMax) bytes")
+        guard advertised.utf8.count <= maxEndpointBytes else {
+            throw StatecastError(.endpoint, "an endpoint has at most \(maxEndpointBytes) bytes")
         }
         do {
             var target = try Endpoint(advertised)

@@ -1,4 +1,4 @@
-public import SyncProtocol
+public import StatecastProtocol
 
 /// The primary's confirmation that an action was applied, and the revision that it produced.
 public struct Receipt: Hashable, Sendable {

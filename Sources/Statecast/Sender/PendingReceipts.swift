@@ -1,6 +1,6 @@
-internal import DequeModule
-internal import Logging
-internal import SyncProtocol
+import DequeModule
+import Logging
+import StatecastProtocol
 
 /// The receipts of a sender's actions that may have no outcome yet. Used on the sender's loop only.
 struct PendingReceipts {
@@ -34,9 +34,9 @@ struct PendingReceipts {
 
     /// Dequeues the actions of the intake.
     ///
-    /// - Parameter bytesMin: as of ``SenderIntake/drain(bytesMin:)``.
-    mutating func dequeue(bytesMin: Int = 1) -> ActionChunk? {
-        guard let actions = intake.drain(bytesMin: bytesMin) else { return nil }
+    /// - Parameter minBytes: as of ``SenderIntake/drain(minBytes:)``.
+    mutating func dequeue(minBytes: Int = 1) -> ActionChunk? {
+        guard let actions = intake.drain(minBytes: minBytes) else { return nil }
         for page in actions.pages { entries.append(Entry(page: page, end: page.first, openCount: 0)) }
         forEachEntry(of: actions.chunk.first..<actions.chunk.end) { entry, tickets in
             entry.end = tickets.upperBound

@@ -1,5 +1,5 @@
-internal import SyncProtocol
-internal import Threading
+import StatecastProtocol
+import StatecastThreading
 
 /// The outcomes of up to ``span`` actions with consecutive tickets, and the tasks that wait for them.
 ///

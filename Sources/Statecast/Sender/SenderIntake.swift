@@ -1,6 +1,6 @@
-internal import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// The actions between submitters, on any thread, and the loop that sends them.
 ///
@@ -61,9 +61,9 @@ final class SenderIntake: Sendable {
         /// Buffers of earlier chunks.
         var spareBuffers: [[UInt8]] = []
         /// `nil` before the loop runs.
-        var bell: Doorbell?
-        /// The size of the buffer at which the bell rings.
-        var bellBytes = 1
+        var trigger: LoopTrigger?
+        /// The size of the buffer at which the trigger fires.
+        var triggerBytes = 1
         /// Why no more actions are accepted.
         var end: String?
 
@@ -94,24 +94,24 @@ final class SenderIntake: Sendable {
             }
         }
 
-        /// The bell to ring after actions were enqueued.
-        func bellToRing(bytesBefore: Int) -> Doorbell? {
-            bytesBefore < bellBytes && chunk.bytes.count >= bellBytes ? bell : nil
+        /// The trigger to fire after actions were enqueued.
+        func triggerToFire(bytesBefore: Int) -> LoopTrigger? {
+            bytesBefore < triggerBytes && chunk.bytes.count >= triggerBytes ? trigger : nil
         }
     }
 
     private let storage: Locked<Storage>
-    private let pendingMax: Int
+    private let maxPending: Int
 
     /// The maximum number of buffers that are kept for further chunks, and the maximum size of each.
-    private static let spareBuffersMax = 8
-    private static let spareBytesMax = 1 << 20
+    private static let maxSpareBuffers = 8
+    private static let maxSpareBytes = 1 << 20
 
     /// - Parameters:
     ///   - last: the last ticket of an earlier process.
     ///   - pending: the number of its actions without a receipt.
-    init(pendingMax: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
-        self.pendingMax = pendingMax
+    init(maxPending: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
+        self.maxPending = maxPending
         storage = Locked(Storage(chunk: ActionChunk(first: last.next), pending: pending))
     }
 
@@ -121,16 +121,16 @@ final class SenderIntake: Sendable {
     ///
     /// - Parameter isAwaited: whether it counts against the bound; others are enqueued regardless of it.
     func attempt(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil, isAwaited: Bool = true) -> Attempt {
-        let (attempt, bell) = storage.withLock { storage -> (Attempt, Doorbell?) in
+        let (attempt, trigger) = storage.withLock { storage -> (Attempt, LoopTrigger?) in
             if let end = storage.end { return (.closed(because: end), nil) }
-            guard !isAwaited || (storage.pending < pendingMax && storage.waiters.count == 0) else {
+            guard !isAwaited || (storage.pending < maxPending && storage.waiters.count == 0) else {
                 return (.noRoom(Array(action)), nil)
             }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
-            return (.enqueued(receipt), storage.bellToRing(bytesBefore: bytes))
+            return (.enqueued(receipt), storage.triggerToFire(bytesBefore: bytes))
         }
-        bell?.ring()
+        trigger?.fire()
         return attempt
     }
 
@@ -138,14 +138,14 @@ final class SenderIntake: Sendable {
     ///
     /// - Returns: the receipt of a refused action if it was not enqueued.
     func enqueue(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
-        let (receipt, bell) = storage.withLock { storage -> (PendingReceipt?, Doorbell?) in
+        let (receipt, trigger) = storage.withLock { storage -> (PendingReceipt?, LoopTrigger?) in
             if let end = storage.end { return (.notSent(because: end), nil) }
-            guard storage.pending < pendingMax, storage.waiters.count == 0 else { return (nil, nil) }
+            guard storage.pending < maxPending, storage.waiters.count == 0 else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
-            return (receipt, storage.bellToRing(bytesBefore: bytes))
+            return (receipt, storage.triggerToFire(bytesBefore: bytes))
         }
-        bell?.ring()
+        trigger?.fire()
         if let receipt { return receipt }
         return await waitForRoom(submission, until: deadline)
     }
@@ -158,18 +158,18 @@ final class SenderIntake: Sendable {
             }
         }
         defer { alarm?.cancel() }
-        var bell: Doorbell?
+        var trigger: LoopTrigger?
         let receipt = try? await storage.wait(for: Waiting(submission: submission, deadline: deadline), in: \.waiters) {
             storage -> PendingReceipt? in
             if let end = storage.end { return .notSent(because: end) }
             if let deadline, deadline.instant <= .now { return .notSent(because: deadline.cause) }
             // Room may have become available meanwhile.
-            guard storage.pending < pendingMax, storage.waiters.count == 0 else { return nil }
+            guard storage.pending < maxPending, storage.waiters.count == 0 else { return nil }
             let bytes = storage.chunk.bytes.count
-            defer { bell = storage.bellToRing(bytesBefore: bytes) }
+            defer { trigger = storage.triggerToFire(bytesBefore: bytes) }
             return storage.enqueue(submission)
         }
-        bell?.ring()
+        trigger?.fire()
         return receipt ?? .notSent(because: "the waiting was cancelled")
     }
 
@@ -188,25 +188,25 @@ final class SenderIntake: Sendable {
 
     // MARK: From the loop
 
-    /// The loop runs, and dequeues when the bell rings. Actions that were enqueued before this call did not ring it.
-    func open(_ bell: Doorbell) { storage.withLock { $0.bell = bell } }
+    /// The loop runs, and dequeues when the trigger fires. Actions that were enqueued before this call did not fire it.
+    func open(_ trigger: LoopTrigger) { storage.withLock { $0.trigger = trigger } }
 
-    /// Sets the size of the buffer at which the bell rings; at least 1. The bell rings at once if the buffer has it.
-    func ringBell(at bytesMin: Int) {
-        let bell = storage.withLock { storage in
-            storage.bellBytes = max(1, bytesMin)
-            return storage.bellToRing(bytesBefore: 0)
+    /// Sets the size of the buffer at which the trigger fires, at least 1; at once if the buffer has it.
+    func fireTrigger(at minBytes: Int) {
+        let trigger = storage.withLock { storage in
+            storage.triggerBytes = max(1, minBytes)
+            return storage.triggerToFire(bytesBefore: 0)
         }
-        bell?.ring()
+        trigger?.fire()
     }
 
     /// Dequeues all actions, in order.
     ///
-    /// - Parameter bytesMin: the minimum size of the chunk.
+    /// - Parameter minBytes: the minimum size of the chunk.
     /// - Returns: `nil` if the buffer is smaller.
-    func drain(bytesMin: Int = 1) -> Drained? {
+    func drain(minBytes: Int = 1) -> Drained? {
         storage.withLock { storage in
-            guard storage.chunk.bytes.count >= bytesMin else { return nil }
+            guard storage.chunk.bytes.count >= minBytes else { return nil }
             let next = ActionChunk(first: storage.chunk.end, reusing: storage.spareBuffers.popLast() ?? [])
             defer { (storage.chunk, storage.newPages, storage.dispatched) = (next, [], []) }
             return Drained(chunk: storage.chunk, pages: storage.newPages, dispatched: storage.dispatched)
@@ -215,26 +215,26 @@ final class SenderIntake: Sendable {
 
     /// Takes back the buffer of a chunk whose actions all have their outcome.
     func reuse(_ buffer: [UInt8]) {
-        guard buffer.capacity <= Self.spareBytesMax else { return }
+        guard buffer.capacity <= Self.maxSpareBytes else { return }
         // The caller may refer to it, too, for now. The next chunk empties it, and by then is its only owner.
         storage.withLock { storage in
-            if storage.spareBuffers.count < Self.spareBuffersMax { storage.spareBuffers.append(buffer) }
+            if storage.spareBuffers.count < Self.maxSpareBuffers { storage.spareBuffers.append(buffer) }
         }
     }
 
-    /// Releases the slots of awaited actions that have their outcome, and admits waiting submitters, in order of arrival.
+    /// Releases the slots of awaited actions that have their outcome, and admits waiting submitters in order.
     func release(_ count: Int) {
         guard count > 0 else { return }
-        let (admitted, bell) = storage.withLock { storage in
+        let (admitted, trigger) = storage.withLock { storage in
             storage.pending -= count
             let bytes = storage.chunk.bytes.count
             var admitted: [(waiter: Waiters.Waiter, receipt: PendingReceipt)] = []
-            while storage.pending < pendingMax, let waiter = storage.waiters.popFirst() {
+            while storage.pending < maxPending, let waiter = storage.waiters.popFirst() {
                 admitted.append((waiter, storage.enqueue(waiter.wanted.submission)))
             }
-            return (admitted, storage.bellToRing(bytesBefore: bytes))
+            return (admitted, storage.triggerToFire(bytesBefore: bytes))
         }
-        bell?.ring()
+        trigger?.fire()
         for (waiter, receipt) in admitted { waiter.resume(returning: receipt) }
     }
 
@@ -242,7 +242,7 @@ final class SenderIntake: Sendable {
     func close(because cause: String) {
         let waiters = storage.withLock { storage in
             storage.end = storage.end ?? cause
-            storage.bell = nil
+            storage.trigger = nil
             return storage.waiters.removeAll { _ in true }
         }
         for waiter in waiters { waiter.resume(returning: .notSent(because: cause)) }

@@ -1,5 +1,5 @@
-internal import Metrics
-internal import SyncProtocol
+import Metrics
+import StatecastProtocol
 
 /// The metrics of a sender. Each label has the dimension `store`.
 struct SenderMetrics {

@@ -1,8 +1,8 @@
-internal import Logging
-internal import StateCoding
-internal import SyncProtocol
-internal import Threading
-internal import ZeroMQ
+import Logging
+import StatecastCoding
+import StatecastProtocol
+import StatecastThreading
+import StatecastZeroMQ
 
 /// The shell of a sender: reports events to its machine, and performs the machine's directives.
 actor SenderNode {
@@ -33,8 +33,8 @@ actor SenderNode {
     private var presence: PresenceLog
     private var rejectedDispatches: RejectedDispatchLog
 
-    private static let messagesPerTurnMax = 512
-    private static let framesPerTurnMax = 64
+    private static let maxMessagesPerTurn = 512
+    private static let maxFramesPerTurn = 64
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -48,7 +48,7 @@ actor SenderNode {
         termination: Termination,
         logger: Logger
     ) throws(StatecastError) {
-        do { loop = try PollLoop(name: "statecast-sender", busyPollingMax: configuration.busyPollingMax) } catch {
+        do { loop = try PollLoop(name: "statecast-sender", maxBusyPolling: configuration.maxBusyPolling) } catch {
             throw StatecastError(error)
         }
         (self.store, self.endpoint, self.configuration, self.intake) = (store, endpoint, configuration, intake)
@@ -103,9 +103,9 @@ actor SenderNode {
             peers: { [store, endpoint] in ["store": "\(store)", "from": "\(endpoint)"] },
             closeConnections: { _ in reconnect() }
         )
-        intake.open(loop.doorbell(onLoop { $0.dequeueAndPush() }))
-        let bell = loop.doorbell(onLoop { $0.sessionSaved() })
-        writer?.onProgress { bell.ring() }
+        intake.open(loop.makeTrigger(onLoop { $0.dequeueAndPush() }))
+        let trigger = loop.makeTrigger(onLoop { $0.sessionSaved() })
+        writer?.onProgress { trigger.fire() }
         perform(machine.start(at: clock.now, using: &generator))
         dequeue()
     }
@@ -176,7 +176,7 @@ actor SenderNode {
     }
 
     private func receiveAndPush() {
-        for _ in 0..<Self.messagesPerTurnMax {
+        for _ in 0..<Self.maxMessagesPerTurn {
             guard let message = downlink?.next() else { break }
             received(message)
         }
@@ -184,7 +184,7 @@ actor SenderNode {
     }
 
     private func dequeueAndPush() {
-        if let chunk = receipts.dequeue(bytesMin: machine.submittedBytesMin) { perform(machine.submitted(chunk)) }
+        if let chunk = receipts.dequeue(minBytes: machine.minSubmittedBytes) { perform(machine.submitted(chunk)) }
         push()
     }
 
@@ -199,10 +199,10 @@ actor SenderNode {
         }
     }
 
-    /// Pushes at most `framesPerTurnMax` frames. If others are left, the loop calls ``writable()`` once there is room.
+    /// Pushes at most `maxFramesPerTurn` frames. If others are left, the loop calls ``writable()`` once there is room.
     private func push() {
         perform(machine.save())
-        for _ in 0..<Self.framesPerTurnMax {
+        for _ in 0..<Self.maxFramesPerTurn {
             guard let frame = machine.nextFrame else { break }
             guard let isSent = socket?.send(frame) else { return endTurn() }
             perform(
@@ -235,7 +235,7 @@ actor SenderNode {
     private func endTurn() {
         metrics.pending(machine.pendingCount)
         downlink?.timer.set(presence.nextDeadline(orEarlier: machine.nextDeadline).map(clock.deadline))
-        intake.ringBell(at: machine.submittedBytesMin)
+        intake.fireTrigger(at: machine.minSubmittedBytes)
     }
 
     // MARK: Directives

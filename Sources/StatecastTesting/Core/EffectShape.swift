@@ -1,4 +1,4 @@
-public import StateCore
+public import StatecastCore
 
 /// The structure of an effect, without its work.
 ///

@@ -1,4 +1,4 @@
-internal import StateCore
+import StatecastCore
 
 /// The queue of actions that effects and middlewares have sent to a test core and the test has not received.
 final class PendingActions: ActionDispatcher {

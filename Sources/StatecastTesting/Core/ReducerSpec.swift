@@ -1,4 +1,4 @@
-public import StateCore
+public import StatecastCore
 
 /// Specifies a reducer in the form given, when, then.
 ///

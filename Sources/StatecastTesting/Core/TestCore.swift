@@ -1,4 +1,4 @@
-public import StateCore
+public import StatecastCore
 
 /// A core for tests: every change of the state and every action that comes back from an effect is asserted.
 ///

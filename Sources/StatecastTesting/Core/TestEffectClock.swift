@@ -1,5 +1,5 @@
-internal import StateCore
-internal import Threading
+import StatecastCore
+import StatecastThreading
 
 /// A clock that moves only when a test advances it, and then calls back within the call.
 final class TestEffectClock: EffectClock {

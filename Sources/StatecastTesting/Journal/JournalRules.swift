@@ -1,7 +1,7 @@
-internal import Dispatch
-internal import Journal
-internal import StateCore
-internal import SyncProtocol
+import Dispatch
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
 
 extension JournalRule {
     static let all = opening + records + snapshots
@@ -39,11 +39,11 @@ extension JournalRule {
         JournalRule(name: "reductions", promise: "remembers the action that crashes its primary") { place in
             let session = SessionID(high: 1, low: 2)
             try place.begin().crashMarker.begin(session, ActionNumber(7))
-            for count in 1...CrashMarker.crashesMax {
+            for count in 1...CrashMarker.maxCrashes {
                 try place.reopen()
                 let crashMarker = try place.journal.crashMarker
                 crashMarker.open()
-                let isPoison = count == CrashMarker.crashesMax
+                let isPoison = count == CrashMarker.maxCrashes
                 let suspect = Suspect(session: session, number: ActionNumber(7), isPoison: isPoison)
                 let what = "whether an action is poison, after \(count) crashes during its reduction"
                 try expect(what, crashMarker.suspects, [suspect])
@@ -70,15 +70,15 @@ extension JournalRule {
         JournalRule(name: "pieces", promise: "returns records in pieces, at least one at a time") { place in
             let journal = try place.begin()
             try journal.append((1...10).map { .sample($0) })
-            for (after, bytesMax, expected) in [(0, 1, 1...1), (3, 350, 4...6), (9, 1 << 20, 10...10)] {
-                let records = try journal.records(after: JournalSequence(UInt64(after)), bytesMax: bytesMax)
+            for (after, maxBytes, expected) in [(0, 1, 1...1), (3, 350, 4...6), (9, 1 << 20, 10...10)] {
+                let records = try journal.records(after: JournalSequence(UInt64(after)), maxBytes: maxBytes)
                 try expect(
-                    "records(after: \(after), bytesMax: \(bytesMax)), at 100 bytes each",
+                    "records(after: \(after), maxBytes: \(maxBytes)), at 100 bytes each",
                     records.map(\.sequence),
                     expected.map { JournalSequence(UInt64($0)) }
                 )
             }
-            try expect("records(after: 10)", try journal.records(after: JournalSequence(10), bytesMax: 1 << 20), [])
+            try expect("records(after: 10)", try journal.records(after: JournalSequence(10), maxBytes: 1 << 20), [])
         },
         JournalRule(name: "revisions", promise: "finds the record that leads to a revision") { place in
             let journal = try place.begin()
@@ -109,7 +109,7 @@ extension JournalRule {
                 [20, 30, 40, 50].map(JournalSequence.init)
             )
             try expectFailure("a pruned record", .pruned) {
-                try journal.records(after: JournalSequence(19), bytesMax: 1)
+                try journal.records(after: JournalSequence(19), maxBytes: 1)
             }
             try expectFailure("a pruned snapshot", .pruned) {
                 try journal.snapshot(SnapshotEntry(sequence: JournalSequence(10), revision: Revision(30)))
@@ -162,7 +162,7 @@ extension JournalRule {
     private static func follow(_ journal: any Journal, to end: UInt64) throws {
         var last: UInt64 = 0
         while last < end {
-            for record in try journal.records(after: JournalSequence(last), bytesMax: 1000) {
+            for record in try journal.records(after: JournalSequence(last), maxBytes: 1000) {
                 last += 1
                 try expect("record \(last), while others are appended", record, .sample(last))
                 guard last.isMultiple(of: 20) else { continue }

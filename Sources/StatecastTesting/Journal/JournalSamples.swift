@@ -1,6 +1,6 @@
-internal import Journal
-internal import StateCore
-internal import SyncProtocol
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
 
 extension JournalIdentity {
     static var sample: JournalIdentity {

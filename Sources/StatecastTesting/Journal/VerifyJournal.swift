@@ -1,5 +1,5 @@
-public import Journal
-internal import SyncProtocol
+public import StatecastJournal
+import StatecastProtocol
 
 /// Checks that a journal keeps the promises that a primary relies on, as the documentation of `Journal` defines them.
 ///
@@ -138,7 +138,7 @@ extension JournalReading {
         var records: [JournalRecord] = []
         var last = snapshots.first?.sequence ?? JournalSequence(0)
         while true {
-            let more = try self.records(after: last, bytesMax: 1000)
+            let more = try self.records(after: last, maxBytes: 1000)
             guard let end = more.last else { break }
             records += more
             last = end.sequence

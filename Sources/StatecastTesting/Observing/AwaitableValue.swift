@@ -1,4 +1,4 @@
-internal import Threading
+import StatecastThreading
 
 /// A value that any thread may change, and that a test can wait for.
 struct AwaitableValue<Value: Sendable>: Sendable {

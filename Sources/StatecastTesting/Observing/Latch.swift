@@ -1,4 +1,4 @@
-internal import Dispatch
+import Dispatch
 
 /// Suspends work until the test opens it: a one-shot latch that stays open.
 ///

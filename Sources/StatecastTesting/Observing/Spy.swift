@@ -1,4 +1,4 @@
-public import StateCore
+public import StatecastCore
 
 /// Records values in the order in which they come, from any thread, and lets a test wait for them.
 ///

@@ -1,8 +1,8 @@
-internal import StateCoding
+import StatecastCoding
 
 extension StateVerification {
     /// This many elements have the same order twice only in very rare cases.
-    private static var elementsMax: Int { 16 }
+    private static var maxElements: Int { 16 }
 
     /// Checks that the encoding of a set has one order.
     ///
@@ -22,7 +22,7 @@ extension StateVerification {
     private mutating func checkOrder(of sample: StateSample<State>, at steps: [TreeStep], groupsOf size: Int) {
         guard case .array(let elements)? = sample.tree[steps[...]], elements.count.isMultiple(of: size) else { return }
         let short = stride(from: 0, to: elements.count, by: size).map { Array(elements[$0..<($0 + size)]) }
-        for groups in [short.grown(to: Self.elementsMax), short] where groups.count > 1 {
+        for groups in [short.grown(to: Self.maxElements), short] where groups.count > 1 {
             func read(_ groups: [[Value]]) -> (state: State, order: [Value])? {
                 guard let tree = sample.tree.with(.array(groups.flatMap { $0 }), at: steps[...]),
                     let state = try? decoder.decode(State.self, from: tree),

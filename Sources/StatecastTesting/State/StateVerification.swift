@@ -1,4 +1,4 @@
-internal import StateCoding
+import StatecastCoding
 
 /// One run of ``verifyState(_:_:fileID:filePath:line:column:)``.
 struct StateVerification<State: Codable & Equatable> {
@@ -20,8 +20,8 @@ struct StateVerification<State: Codable & Equatable> {
         }
         for sample in given {
             let effort = VerificationEffort(for: sample.tree, oneOf: given.count)
-            checkOrders(of: sample, limit: effort.arraysMax)
-            vary(sample, limit: effort.variantsMax)
+            checkOrders(of: sample, limit: effort.maxArrays)
+            vary(sample, limit: effort.maxVariants)
         }
         if !hasDifference, problems.isEmpty {
             problems.add(
@@ -293,15 +293,15 @@ struct StateSample<State> {
 
 /// The bounds of the checks of one state, since each check costs a pass over the state.
 private struct VerificationEffort {
-    let variantsMax: Int
+    let maxVariants: Int
     /// The number of arrays whose order is checked.
-    let arraysMax: Int
+    let maxArrays: Int
 
     /// - Parameter count: the number of states that share the effort.
     init(for tree: Value, oneOf count: Int) {
         let affordable = 20_000 / tree.nodeCount / count
-        variantsMax = min(max(affordable, 4), 200)
-        arraysMax = min(max(affordable / 10, 1), 16)
+        maxVariants = min(max(affordable, 4), 200)
+        maxArrays = min(max(affordable / 10, 1), 16)
     }
 }
 

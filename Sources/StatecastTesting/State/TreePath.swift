@@ -1,4 +1,4 @@
-internal import StateCoding
+import StatecastCoding
 
 /// A step from a tree to a part of it.
 enum TreeStep {

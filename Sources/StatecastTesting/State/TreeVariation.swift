@@ -1,4 +1,4 @@
-internal import StateCoding
+import StatecastCoding
 
 /// A typical change of one place in a tree.
 struct TreeVariation {

@@ -50,7 +50,7 @@ struct StateProblems {
         let description: String
     }
 
-    private static let pathsMax = 5
+    private static let maxPaths = 5
     private var problems: [Kind: [Problem]] = [:]
 
     var isEmpty: Bool { problems.isEmpty }
@@ -75,8 +75,8 @@ struct StateProblems {
                 $0.path.isEmpty ? "the whole" : "`\($0.path.joined(separator: "."))`"
             }
             if others.isEmpty { return first.description }
-            let rest = others.count - Self.pathsMax
-            let list = others.prefix(Self.pathsMax).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+            let rest = others.count - Self.maxPaths
+            let list = others.prefix(Self.maxPaths).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
             return "\(first.description)\n\nLikewise at: \(list)."
         }
     }

@@ -1,9 +1,9 @@
 import FleetApp
-import StateCore
+import StatecastCore
 import Testing
 
 @Suite struct `The board's connector` {
-    private let connector = BoardConnector(silentAfter: .seconds(10), notesMax: 2)
+    private let connector = BoardConnector(silentAfter: .seconds(10), maxNotes: 2)
 
     @Test func `sorts by load, the highest first, then by name`() {
         var fleet = Fleet()

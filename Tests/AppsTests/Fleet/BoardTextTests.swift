@@ -1,5 +1,5 @@
 import FleetApp
-import StateCore
+import StatecastCore
 import Testing
 
 @Suite struct `The board as text` {
@@ -87,14 +87,14 @@ import Testing
     }
 
     @Test func `counts the hosts that do not fit`() {
-        let lines = BoardText(columns: 80, rowsMax: 1).lines(of: props(fleet()), title: "t").map(\.text)
+        let lines = BoardText(columns: 80, maxRows: 1).lines(of: props(fleet()), title: "t").map(\.text)
         #expect(lines[4].hasPrefix("web-1"))
         #expect(lines[5] == "and 2 more")
-        let second = BoardText(columns: 80, first: 1, rowsMax: 1).lines(of: props(fleet()), title: "t")
+        let second = BoardText(columns: 80, first: 1, maxRows: 1).lines(of: props(fleet()), title: "t")
         let hosts = BoardText(columns: 80).lines(of: props(fleet()), title: "t").compactMap(\.host)
         #expect(second.compactMap(\.host) == [hosts[1]])
         #expect(second.contains { $0.text == "and \(hosts.count - 2) more" } == (hosts.count > 2))
-        #expect(!BoardText(columns: 80, rowsMax: 3).text(of: props(fleet()), title: "t").contains("more"))
+        #expect(!BoardText(columns: 80, maxRows: 3).text(of: props(fleet()), title: "t").contains("more"))
     }
 
     @Test func `is plain by default`() {

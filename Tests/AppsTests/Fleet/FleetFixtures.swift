@@ -1,6 +1,6 @@
 import FleetApp
-import StateCoding
-import StateCore
+import StatecastCoding
+import StatecastCore
 
 extension Sample {
     /// The example with another load, uptime and processor time.

@@ -1,6 +1,6 @@
 import FleetApp
-import StateCoding
-import StateCore
+import StatecastCoding
+import StatecastCore
 import Testing
 
 @Suite struct `The fleet` {
@@ -113,7 +113,7 @@ import Testing
 
     @Test func `cuts a name off after whole characters`() {
         var fleet = Fleet()
-        let fits = String(repeating: "x", count: FleetLimits.nameBytesMax)
+        let fits = String(repeating: "x", count: FleetLimits.maxNameBytes)
         fleet.reduce(HostSampled(host: fits, sample: .loaded(1)))
         fleet.reduce(HostSampled(host: fits + "y", sample: .loaded(2)))
         #expect(fleet.hosts.count == 1)
@@ -125,7 +125,7 @@ import Testing
 
     @Test func `limits the hosts, and replaces retired ones`() {
         var fleet = Fleet()
-        for index in 0..<FleetLimits.hostsMax {
+        for index in 0..<FleetLimits.maxHosts {
             fleet.reduce(HostSampled(host: "h\(index)", sample: .loaded(1)), second: Int64(index))
         }
         #expect(fleet.totals.ignored == 0)
@@ -142,27 +142,27 @@ import Testing
         #expect(fleet.hosts["h10"] == nil)
         #expect(fleet.hosts["h20"] != nil)
         #expect(recount(fleet) == (fleet.totals.hosts, fleet.totals.retired))
-        #expect(fleet.totals.hosts == FleetLimits.hostsMax)
+        #expect(fleet.totals.hosts == FleetLimits.maxHosts)
     }
 
     @Test func `keeps the latest notes, with their time and host`() {
         var fleet = Fleet()
-        for index in 0...FleetLimits.notesMax {
+        for index in 0...FleetLimits.maxNotes {
             fleet.reduce(NoteAdded(host: index.isMultiple(of: 2) ? "a" : nil, text: "n\(index)"), second: Int64(index))
         }
-        #expect(fleet.notes.count == FleetLimits.notesMax)
+        #expect(fleet.notes.count == FleetLimits.maxNotes)
         #expect(fleet.notes.first?.text == "n1")
         #expect(fleet.notes.first?.host == nil)
-        #expect(fleet.notes.last?.text == "n\(FleetLimits.notesMax)")
+        #expect(fleet.notes.last?.text == "n\(FleetLimits.maxNotes)")
         #expect(fleet.notes.last?.host == "a")
-        #expect(fleet.notes.last?.time == .second(Int64(FleetLimits.notesMax)))
-        #expect(fleet.totals.notes == FleetLimits.notesMax + 1)
+        #expect(fleet.notes.last?.time == .second(Int64(FleetLimits.maxNotes)))
+        #expect(fleet.totals.notes == FleetLimits.maxNotes + 1)
     }
 
     @Test func `cuts off a long note, and ignores an empty one`() {
         var fleet = Fleet()
-        fleet.reduce(NoteAdded(host: " ", text: String(repeating: "x", count: FleetLimits.noteBytesMax + 1)))
-        #expect(fleet.notes.first?.text.utf8.count == FleetLimits.noteBytesMax)
+        fleet.reduce(NoteAdded(host: " ", text: String(repeating: "x", count: FleetLimits.maxNoteBytes + 1)))
+        #expect(fleet.notes.first?.text.utf8.count == FleetLimits.maxNoteBytes)
         #expect(fleet.notes.first?.host == nil)
         fleet.reduce(NoteAdded(text: " \n"))
         #expect(fleet.notes.count == 1)

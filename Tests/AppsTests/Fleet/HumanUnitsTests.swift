@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 import Testing
 
 @testable import FleetApp

@@ -12,7 +12,8 @@ let package = Package(
         .executableTarget(
             name: "WithSmartCopy",
             dependencies: [
-                .product(name: "SmartCopy", package: "statecast"), .product(name: "StateCore", package: "statecast"),
+                .product(name: "StatecastSmartCopy", package: "statecast"),
+                .product(name: "StatecastCore", package: "statecast"),
             ]
         )
     ]

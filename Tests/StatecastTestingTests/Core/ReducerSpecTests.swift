@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 import StatecastTesting
 import Testing
 

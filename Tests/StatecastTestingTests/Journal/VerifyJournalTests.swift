@@ -1,4 +1,4 @@
-import Journal
+import StatecastJournal
 import StatecastTesting
 import Testing
 
@@ -29,7 +29,7 @@ import Testing
                 .swapsRecords,
                 ["keeps appended records", "in pieces", "the requested history", "while others are appended"]
             ),
-            (.tooMany, ["in pieces, at least one at a time: records(after: 0, bytesMax: 1)"]),
+            (.tooMany, ["in pieces, at least one at a time: records(after: 0, maxBytes: 1)"]),
             (.wrongRevision, ["finds the record that leads to a revision: sequence(at: 2)", "the requested history"]),
             (
                 .prunesAll,

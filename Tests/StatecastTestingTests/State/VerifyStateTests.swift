@@ -1,6 +1,6 @@
 import CounterApp
 import FleetApp
-import StateCore
+import StatecastCore
 import Testing
 
 @testable import StatecastTesting

@@ -1,5 +1,5 @@
-import Journal
-import SyncProtocol
+import StatecastJournal
+import StatecastProtocol
 
 /// A journal that breaks a promise.
 final class FlawedJournal: Journal {
@@ -34,9 +34,9 @@ final class FlawedJournal: Journal {
     }
     func claim(_ epoch: EpochStart) throws(JournalFailure) { if flaw != .losesEpochs { try journal.claim(epoch) } }
     func append(_ records: [JournalRecord]) throws(JournalFailure) { try journal.append(records) }
-    func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
+    func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
         do {
-            let records = try journal.records(after: sequence, bytesMax: flaw == .tooMany ? .max : bytesMax)
+            let records = try journal.records(after: sequence, maxBytes: flaw == .tooMany ? .max : maxBytes)
             return flaw == .swapsRecords ? records.reversed() : records
         } catch {
             throw flaw == .anyCode ? JournalFailure(.inputOutput, error.message) : error

@@ -1,4 +1,4 @@
-import StateCoding
+import StatecastCoding
 
 /// A state with parts of many kinds, all of them sound.
 struct Garden: Codable, Equatable {

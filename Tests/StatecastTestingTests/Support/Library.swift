@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 import StatecastTesting
 
 /// A state with effects.

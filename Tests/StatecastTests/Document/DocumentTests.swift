@@ -1,6 +1,6 @@
 import Logging
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -69,7 +69,7 @@ import Testing
     }
 
     private func document(with state: Value) throws -> Document<Value> {
-        var document = Document(UntypedContent(), bytesMax: .max)
+        var document = Document(UntypedContent(), maxBytes: .max)
         try document.process(.install(snapshot: state.encoded, position(0), digest: Summary(of: state).digest))
         return document
     }
@@ -146,7 +146,7 @@ import Testing
     }
 
     private func document() throws -> Document<Counter> {
-        var document = Document(TypedContent<Counter>(), bytesMax: 1000)
+        var document = Document(TypedContent<Counter>(), maxBytes: 1000)
         try install(1, in: &document)
         try apply(2, to: &document)
         return document
@@ -214,10 +214,10 @@ import Testing
     }
 
     /// Installs a small state, and grows it to each of the sizes in turn.
-    private func grow<Content: DocumentContent>(_ content: Content, to bytes: [Int], bytesMax: Int) throws -> Position?
+    private func grow<Content: DocumentContent>(_ content: Content, to bytes: [Int], maxBytes: Int) throws -> Position?
     {
         var old = try Self.blob(bytes: 400)
-        var document = Document(content, bytesMax: bytesMax)
+        var document = Document(content, maxBytes: maxBytes)
         let snapshot = try StateEncoder().encode(old)
         let digest = try Summary(ofEncoded: snapshot).digest
         try document.process(.install(snapshot: snapshot, Self.position(0), digest: digest))
@@ -233,9 +233,9 @@ import Testing
 
     @Test func `has the same bound as a snapshot, to the byte`() throws {
         func check(_ content: some DocumentContent) throws {
-            #expect(try grow(content, to: [600, 800, 1000, 500, 1000], bytesMax: 1000) == Self.position(5))
+            #expect(try grow(content, to: [600, 800, 1000, 500, 1000], maxBytes: 1000) == Self.position(5))
             let failure = #expect(throws: DocumentFailure.self) {
-                try grow(content, to: [600, 800, 1001], bytesMax: 1000)
+                try grow(content, to: [600, 800, 1001], maxBytes: 1000)
             }
             #expect(failure?.position == Self.position(3))
             #expect(failure?.reason.code == .incompatible)
@@ -259,7 +259,7 @@ import Testing
                 }
             }
         }
-        var document = Document(TypedContent<Rows>(), bytesMax: 1 << 20)
+        var document = Document(TypedContent<Rows>(), maxBytes: 1 << 20)
         let snapshot = try StateEncoder().encode(Rows())
         let digest = try Summary(ofEncoded: snapshot).digest
         try document.process(.install(snapshot: snapshot, Self.position(0), digest: digest))
@@ -283,7 +283,7 @@ import Testing
     @Test func `ends a replica whose primary exceeds it`() async throws {
         try await withBlob { address in
             var configuration = ReplicaConfiguration.quick
-            configuration.limits.snapshotBytesMax = 20_000
+            configuration.limits.maxSnapshotBytes = 20_000
             let replica = try Replica<Blob>(store: "blob", from: address.publish, configuration: configuration)
                 .started()
             let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()

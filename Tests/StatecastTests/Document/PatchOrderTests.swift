@@ -1,8 +1,8 @@
 import Logging
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
+import StatecastThreading
 import Testing
-import Threading
 
 @testable import Statecast
 

@@ -1,5 +1,5 @@
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
 import Testing
 
 @testable import Statecast

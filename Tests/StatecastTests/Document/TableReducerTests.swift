@@ -1,5 +1,5 @@
-import StateCore
 import Statecast
+import StatecastCore
 import Testing
 
 @Suite struct `A reducer of a row` {

@@ -1,5 +1,5 @@
-import StateCoding
 import Statecast
+import StatecastCoding
 import Testing
 
 /// Snapshots and patches of a typed replica, whose type may be of another build.

@@ -1,6 +1,6 @@
-import Journal
 import Statecast
-import SyncProtocol
+import StatecastJournal
+import StatecastProtocol
 import Testing
 
 /// A build whose action types have other names than those in its journal.
@@ -58,7 +58,7 @@ import Testing
     @Test func `is refused with the remedy, and stays as it is`() async throws {
         try await recordOne()
         // A stop stores a snapshot that contains all records.
-        let before = try (journal.epochs(), journal.records(after: JournalSequence(0), bytesMax: .max))
+        let before = try (journal.epochs(), journal.records(after: JournalSequence(0), maxBytes: .max))
         let failure = await failure(try primary([Notes.self]))
         #expect(failure?.code == .misfit)
         let message = failure?.message ?? ""
@@ -68,7 +68,7 @@ import Testing
             #expect(message.contains(part), "\(message)")
         }
         #expect(try journal.epochs() == before.0)
-        #expect(try journal.records(after: JournalSequence(0), bytesMax: .max) == before.1)
+        #expect(try journal.records(after: JournalSequence(0), maxBytes: .max) == before.1)
     }
 
     @Test func `is continued by a type that keeps the name`() async throws {

@@ -1,8 +1,8 @@
-import Journal
-import SQLiteJournal
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 import Testing
 
 /// Primaries of different builds, one after another on one journal.
@@ -30,7 +30,7 @@ import Testing
     {
         defer { journal.close() }
         let contents = try journal.open()
-        let records = try journal.records(after: JournalSequence(0), bytesMax: .max)
+        let records = try journal.records(after: JournalSequence(0), maxBytes: .max)
         return (contents, records, try journal.snapshots())
     }
 
@@ -292,7 +292,7 @@ import Testing
         let position = try await old.first { $0.state.items.count == 200 }.position
         await first.stop()
         var configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions)
-        configuration.limits.frameBytesMax = 2000
+        configuration.limits.maxFrameBytes = 2000
         let second = try SecondShop.primary(journal, evolution: SecondShop.evolution, configuration)
         try await second.startOnceItsPortsAreFree()
         let peer = try await RawPeer(address)

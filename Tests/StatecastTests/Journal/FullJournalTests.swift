@@ -1,10 +1,10 @@
-import Journal
-import StateCoding
-import StateCore
+import StatecastCoding
+import StatecastCore
+import StatecastJournal
 import Testing
 
 @testable import Statecast
-@testable import SyncProtocol
+@testable import StatecastProtocol
 
 /// A journal that cannot be written.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A full journal` {
@@ -67,8 +67,8 @@ import Testing
         let memory = MemoryJournal()
         let journal = FaultyJournal(memory)
         var configuration = PrimaryConfiguration.quick
-        configuration.limits.retryDelayMin = .seconds(60)
-        configuration.limits.retryDelayMax = .seconds(60)
+        configuration.limits.minRetryDelay = .seconds(60)
+        configuration.limits.maxRetryDelay = .seconds(60)
         let primary = try Primary.diary(journal, configuration)
         try await primary.start()
         try await primary.send(Written(line: "stored"))
@@ -127,7 +127,7 @@ import Testing
         init(stores: Int = 2, _ change: (inout Limits) -> Void = { _ in }) async throws {
             var configuration = PrimaryConfiguration.anyPorts
             configuration.limits = .quick
-            configuration.limits.uncommittedRecordsMax = 1
+            configuration.limits.maxUncommittedRecords = 1
             change(&configuration.limits)
             let node = try PrimaryNode(configuration: configuration)
             self.node = node
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func `one stuck store does not stop the others, and refuses only what exceeds its inbox`() async throws {
-        let (secret, framesMax) = (SessionSecret.random(), 5)
+        let (secret, maxFrames) = (SessionSecret.random(), 5)
         let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000))) { Array($0) }
         func frame(_ number: Int, _ watermark: Watermark) throws -> [UInt8] {
             try WireAction.message([action], first: UInt64(number), secret, watermark, store: "first")
@@ -190,14 +190,14 @@ import Testing
             epoch: Epoch(1),
             number: nil,
             opened: JournalSequence(0),
-            windowActionsMax: 1,
-            actionBytesMax: 1,
-            frameBytesMax: 1,
+            maxWindowActions: 1,
+            maxActionBytes: 1,
+            maxFrameBytes: 1,
             endpoint: ""
         )
         // Numbers up to 23 are encoded as one byte.
         let bytes = Inbox.bytes(ofMessage: try frame(1, any).count)
-        let node = try await Node { $0.heldBytesMax = framesMax * bytes }
+        let node = try await Node { $0.maxHeldBytes = maxFrames * bytes }
         let peer = try await RawPeer(node.address)
         let watermark = try await peer.watermark(of: secret.session, store: "first")
         let topic = "sc2/first/receipts/\(secret.session)"
@@ -217,24 +217,24 @@ import Testing
         node.journal.hold(true)
         await peer.push(try frame(2, watermark))
         await node.journal.someoneWaits()
-        for number in 3...(4 + framesMax) {
+        for number in 3...(4 + maxFrames) {
             await peer.push(try frame(number, watermark))
             try await second.send(Written(line: "\(number)"))
         }
         // The first frame that does not fit, and nothing before.
         guard case .refusal(let refusal) = try await peer.next(on: topic) else {
-            Issue.record("a frame beyond heldBytesMax is not refused")
+            Issue.record("a frame beyond maxHeldBytes is not refused")
             return
         }
         #expect(refusal.reason.code == .overloaded)
-        #expect(refusal.frame?.first.rawValue == UInt64(3 + framesMax))
+        #expect(refusal.frame?.first.rawValue == UInt64(3 + maxFrames))
         for number in 0..<100 { try await second.send(Written(line: "\(number)")) }
         node.journal.hold(false)
-        try await receipts(from: 2, through: 2 + framesMax)
-        await peer.push(try frame(3 + framesMax, watermark))
-        try await receipts(from: 3 + framesMax, through: 3 + framesMax)
-        #expect(try await node.first.send(Written(line: "")).revision == Revision(UInt64(4 + framesMax)))
-        #expect(try await node.second?.send(Written(line: "")).revision == Revision(UInt64(framesMax + 103)))
+        try await receipts(from: 2, through: 2 + maxFrames)
+        await peer.push(try frame(3 + maxFrames, watermark))
+        try await receipts(from: 3 + maxFrames, through: 3 + maxFrames)
+        #expect(try await node.first.send(Written(line: "")).revision == Revision(UInt64(4 + maxFrames)))
+        #expect(try await node.second?.send(Written(line: "")).revision == Revision(UInt64(maxFrames + 103)))
         await second.close()
         await node.node.stop()
     }
@@ -242,7 +242,7 @@ import Testing
     /// The frames that a store can reduce in its next turns wait in the socket. Only a store whose journal has no room
     /// must not stop the others.
     @Test func `refuses nothing while a store is busy and another one is idle`() async throws {
-        let node = try await Node { $0.heldBytesMax = 0 }
+        let node = try await Node { $0.maxHeldBytes = 0 }
         let secret = SessionSecret.random()
         let peer = try await RawPeer(node.address)
         let watermark = try await peer.watermark(of: secret.session, store: "second")
@@ -264,7 +264,7 @@ import Testing
 
     @Test func `refuses frames that exceed the bound of deferred ones, and processes them in order later`() async throws
     {
-        let node = try await Node { $0.heldBytesMax = 2000 }
+        let node = try await Node { $0.maxHeldBytes = 2000 }
         let (first, second) = (try node.sender("first"), try node.sender("second"))
         let held = try await node.holdJournal(first)
         let long = String(repeating: "x", count: 500)
@@ -290,7 +290,7 @@ import Testing
     }
 
     @Test func `defers no frames of the only store of a node, and refuses nothing`() async throws {
-        let node = try await Node(stores: 1) { $0.heldBytesMax = 0 }
+        let node = try await Node(stores: 1) { $0.maxHeldBytes = 0 }
         let sender = try node.sender("first")
         let held = try await node.holdJournal(sender)
         let peer = try await RawPeer(node.address)

@@ -1,6 +1,6 @@
 import Foundation
-import Journal
-import SyncProtocol
+import StatecastJournal
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -37,7 +37,7 @@ import Testing
     private func append(_ sequence: UInt64) { writer.append(Self.record(sequence)) }
 
     private func stored() throws -> [JournalSequence] {
-        try memory.records(after: JournalSequence(0), bytesMax: .max).map(\.sequence)
+        try memory.records(after: JournalSequence(0), maxBytes: .max).map(\.sequence)
     }
 
     @Test func `reports its results before a drain ends`() async throws {

@@ -1,8 +1,8 @@
 import CounterApp
-import Journal
-import StateCore
 import Statecast
-import SyncProtocol
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
 import Testing
 
 /// Reduces the actions of a journal again.

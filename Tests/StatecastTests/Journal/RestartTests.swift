@@ -1,8 +1,8 @@
-import Journal
-import SQLiteJournal
-import StateCore
 import Statecast
-import SyncProtocol
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 import Testing
 
 /// A primary that is ended and started again on the same journal.
@@ -10,11 +10,11 @@ import Testing
     private static func primary(
         _ journal: any Journal,
         _ configuration: PrimaryConfiguration = .anyPorts,
-        ringUpdatesMax: Int = Limits.quick.ringUpdatesMax
+        maxRingUpdates: Int = Limits.quick.maxRingUpdates
     ) throws -> Primary<Diary> {
         var configuration = configuration
         configuration.limits = .quick
-        configuration.limits.ringUpdatesMax = ringUpdatesMax
+        configuration.limits.maxRingUpdates = maxRingUpdates
         return try Primary(
             store: "diary",
             state: Diary(),
@@ -89,12 +89,12 @@ import Testing
     {
         let folder = try TemporaryFolder()
         let journal = Self.journals(kind, in: folder)
-        let first = try Self.primary(journal(), ringUpdatesMax: 2)
+        let first = try Self.primary(journal(), maxRingUpdates: 2)
         try await first.start()
         for number in 1...10 { try await first.send(Written(line: "\(number)")) }
         let lineage = try #require(await first.position).lineage
         await first.stop()
-        let second = try Self.primary(journal(), ringUpdatesMax: 2)
+        let second = try Self.primary(journal(), maxRingUpdates: 2)
         let peer = try await RawPeer(second.start())
         for number in 11...20 { try await second.send(Written(line: "\(number)")) }
         let topic = "sc2/diary/join/00000000000000a1/\(lineage).1.5"
@@ -162,7 +162,7 @@ import Testing
         // Two, and that of the stop.
         #expect((2...3).contains(snapshots.count))
         #expect(try #require(snapshots.last).sequence > JournalSequence(50))
-        #expect(throws: JournalFailure.self) { try check.records(after: JournalSequence(0), bytesMax: 1) }
+        #expect(throws: JournalFailure.self) { try check.records(after: JournalSequence(0), maxBytes: 1) }
         check.close()
         let second = try Self.primary(journal(), configuration)
         try await second.start()

@@ -1,8 +1,8 @@
 import Foundation
-import Journal
-import SQLiteJournal
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
 import Testing
 
 @testable import Statecast

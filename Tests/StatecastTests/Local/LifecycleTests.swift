@@ -1,10 +1,10 @@
 import CounterApp
 import Dispatch
 import Foundation
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 
@@ -19,7 +19,7 @@ import ZeroMQ
 
     private func sender() throws -> ActionSender {
         var configuration = SenderConfiguration.quick
-        configuration.limits.frameBytesMax = -1
+        configuration.limits.maxFrameBytes = -1
         return try ActionSender(store: "counter", from: "tcp://127.0.0.1:7", configuration: configuration)
     }
 
@@ -57,7 +57,7 @@ import ZeroMQ
         for task in [sending, Task { try await sender.send(CounterIncreaseRequested()) }] {
             let rejection = await #expect(throws: Rejection.self) { try await task.value }
             #expect(rejection?.code == .notSent)
-            #expect(rejection?.message.contains("messageBytesMax") == true)
+            #expect(rejection?.message.contains("maxMessageBytes") == true)
         }
         for await _ in sender.statuses {}
         await #expect(throws: StatecastError.self) { try await sender.actions() }
@@ -227,7 +227,7 @@ import ZeroMQ
     @Test func `has reduced the actions that were dispatched before`() async throws {
         var configuration = PrimaryConfiguration.anyPorts
         // One turn each, so that most of them wait at the stop.
-        configuration.limits.windowActionsMax = 1
+        configuration.limits.maxWindowActions = 1
         let primary = try Self.primary(configuration)
         try await primary.start()
         for number in 1...500 { primary.dispatch(Written(line: "\(number)")) }

@@ -1,6 +1,6 @@
 import CounterApp
-import StateCore
 import Statecast
+import StatecastCore
 import Testing
 
 /// A replica and a sender, used through the protocols of a core.
@@ -19,11 +19,11 @@ import Testing
         return (changes, source.observe(replay: replay) { told.yield($0) })
     }
 
-    @Test func `a sender dispatches in order, also beyond pendingMax, and before there is a primary`() async throws {
+    @Test func `a sender dispatches in order, also beyond maxPending, and before there is a primary`() async throws {
         let first = try await CounterPrimary.start()
         await first.primary.stop()
         var configuration = SenderConfiguration.quick
-        configuration.pendingMax = 2
+        configuration.maxPending = 2
         let sender = try ActionSender(
             store: Counter.storeName,
             from: first.address.publish,

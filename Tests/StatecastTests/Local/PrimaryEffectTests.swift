@@ -1,5 +1,5 @@
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func `of an action that is rolled back never start`() throws {
-        let bench = try StoreBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, _ in
+        let bench = try StoreBench(limits: .quick { $0.maxFrameBytes = 4096 }) { line, _ in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(line.prefix(1))"))
         }
         bench.store.begin()
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func `of a batch that is reduced again start once, for the second pass`() throws {
-        let bench = try StoreBench(limits: .quick { $0.frameBytesMax = 4096 }) { line, diary in
+        let bench = try StoreBench(limits: .quick { $0.maxFrameBytes = 4096 }) { line, diary in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(diary.lines.count)"))
         }
         bench.store.begin()
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func `wait while the window of the primary's own session is full, and then continue in order`() async throws {
-        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 2 }) { line, _ in
+        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.maxWindowActions = 2 }) { line, _ in
             guard line == "ask" else { return .none }
             return .merge((1...5).map { .dispatch(Written(line: "\($0)")) })
         }
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func `that send without end do not starve a sender`() throws {
-        let bench = try StoreBench(limits: .quick { $0.windowActionsMax = 4 }) { line, _ in
+        let bench = try StoreBench(limits: .quick { $0.maxWindowActions = 4 }) { line, _ in
             line.hasPrefix("storm") ? .merge(.dispatch(Written(line: line)), .dispatch(Written(line: line))) : .none
         }
         bench.store.begin()

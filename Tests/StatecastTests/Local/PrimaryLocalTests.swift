@@ -1,7 +1,7 @@
 import CounterApp
 import Dispatch
-import StateCore
 import Statecast
+import StatecastCore
 import Testing
 
 /// A primary, used in its own process.

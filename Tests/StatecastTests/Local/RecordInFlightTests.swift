@@ -1,6 +1,6 @@
-import StateCoding
-import StateCore
-import SyncProtocol
+import StatecastCoding
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -8,7 +8,7 @@ import Testing
 /// A primary whose records become durable late.
 @Suite(.timeLimit(.minutes(10))) struct `While a record is in flight` {
     private func bench() throws -> StoreBench<Diary> {
-        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.frameBytesMax = 4096 }) { _, _ in .none }
+        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.maxFrameBytes = 4096 }) { _, _ in .none }
         bench.store.begin()
         return bench
     }
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `a stop reports its actions as unknown, and refuses those that wait`() throws {
-        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.windowActionsMax = 1 }) { _, _ in .none }
+        let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.maxWindowActions = 1 }) { _, _ in .none }
         bench.store.begin()
         let answers = EventLog()
         for line in ["a", "b"] {

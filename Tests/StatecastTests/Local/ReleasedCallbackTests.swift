@@ -1,5 +1,5 @@
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast

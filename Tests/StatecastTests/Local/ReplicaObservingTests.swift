@@ -1,5 +1,5 @@
 import CounterApp
-import StateCore
+import StatecastCore
 import Testing
 
 @testable import Statecast

@@ -1,5 +1,5 @@
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -16,7 +16,7 @@ import Testing
         let bench = try StoreBench(
             middleware: [middleware],
             isDurableAtOnce: isDurableAtOnce,
-            limits: .quick { $0.frameBytesMax = 4096 },
+            limits: .quick { $0.maxFrameBytes = 4096 },
             effect: effect
         )
         bench.store.begin()

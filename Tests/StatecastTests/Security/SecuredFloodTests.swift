@@ -1,8 +1,8 @@
 import CounterApp
 import Foundation
-import SyncProtocol
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 
@@ -11,19 +11,19 @@ import ZeroMQ
     private let member = NodeKeys.generate()
     private let pair = CurveKeyPair.generate()
 
-    private func secured(subscriptionsMax: Int) throws -> SecuredCounter {
+    private func secured(maxSubscriptions: Int) throws -> SecuredCounter {
         let lines = ["\(member.publicKey) member follow=* send=*/*", "\(pair.publicKey) flood follow=*"]
-        return try SecuredCounter(lines) { $0.limits.subscriptionsMax = subscriptionsMax }
+        return try SecuredCounter(lines) { $0.limits.maxSubscriptions = maxSubscriptions }
     }
 
     private static func isBanned(_ user: String, in cluster: SecuredCounter) -> Bool {
         let line =
-            "refusing the connections of a user for 60.0 seconds: it has the most subscriptions (subscriptionsMax)"
+            "refusing a user's connections for 60.0 seconds: it has the most subscriptions (maxSubscriptions)"
         return cluster.log.events.contains { $0.contains(line) && $0.contains("user=\(user)") }
     }
 
     @Test func `closes all connections and refuses the member for a minute, and the others go on`() async throws {
-        let cluster = try secured(subscriptionsMax: 50)
+        let cluster = try secured(maxSubscriptions: 50)
         try await cluster.node.start()
         let replica = try await cluster.replica(cluster.security(member))
         let sender = try await cluster.sender(cluster.security(member))
@@ -38,7 +38,7 @@ import ZeroMQ
             number += 1
             await Task.yield()
         }
-        #expect(cluster.log.events.contains { $0.contains("there are more than 50 subscriptions (subscriptionsMax)") })
+        #expect(cluster.log.events.contains { $0.contains("there are more than 50 subscriptions (maxSubscriptions)") })
         let key = try #require(NodePublicKey(pair.publicKey.description))
         try await cluster.refused(key, at: "publish")
         let receipt = try await sender.send(CounterIncreaseRequested())
@@ -57,7 +57,7 @@ import ZeroMQ
         let cluster = try SecuredCounter(
             ["\(member.publicKey) member follow=* send=*/*"]
                 + zip(floods, users).map { "\($0.publicKey) \($1) follow=*" }
-        ) { $0.limits.subscriptionsMax = 60 }
+        ) { $0.limits.maxSubscriptions = 60 }
         try await cluster.node.start()
         let replica = try await cluster.replica(cluster.security(member))
         let sender = try await cluster.sender(cluster.security(member))
@@ -79,7 +79,7 @@ import ZeroMQ
     /// libzmq reports the end of a subscription that the connection does not have as if it were another one's, and
     /// processes subscriptions in further frames of a message.
     @Test(arguments: [false, true]) func `is not hidden by foreign ends`(inFurtherFrames: Bool) async throws {
-        let cluster = try secured(subscriptionsMax: 50)
+        let cluster = try secured(maxSubscriptions: 50)
         try await cluster.node.start()
         let publish = try await cluster.node.address.publish
         let server = try #require(CurvePublicKey(cluster.publicKey.description))

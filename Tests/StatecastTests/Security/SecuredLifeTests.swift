@@ -1,9 +1,9 @@
 import CounterApp
-import Journal
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 

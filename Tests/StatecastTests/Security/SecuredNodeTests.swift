@@ -1,10 +1,10 @@
 import CounterApp
 import Foundation
 import Logging
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 

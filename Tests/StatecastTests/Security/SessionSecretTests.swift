@@ -1,9 +1,9 @@
 import CounterApp
 import Foundation
-import SQLiteJournal
-import StateCore
 import Statecast
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
+import StatecastSQLite
 import Testing
 
 /// The secret of a session is what continues it: only its sender's frames and session file contain it.

@@ -1,7 +1,7 @@
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 
@@ -112,7 +112,7 @@ import ZeroMQ
     }
 
     @Test func `ends when no receipt of it is left`() throws {
-        let intake = SenderIntake(pendingMax: .max)
+        let intake = SenderIntake(maxPending: .max)
         var kept: [PendingReceipt] = []
         var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
         for index in 0..<(ReceiptPage.span + 10) {
@@ -137,7 +137,7 @@ import ZeroMQ
 
     @Test func `gets its part of a run that covers several pages`() async throws {
         let span = UInt64(ReceiptPage.span)
-        let intake = SenderIntake(pendingMax: .max)
+        let intake = SenderIntake(maxPending: .max)
         var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
         var submitted: [PendingReceipt] = []
         for ticket in 1...(3 * span) {
@@ -214,7 +214,7 @@ import ZeroMQ
     }
 
     @Test func `encodes an action without the lock, so that its code may enqueue others`() throws {
-        let intake = SenderIntake(pendingMax: 10)
+        let intake = SenderIntake(maxPending: 10)
         try Nested.$intake.withValue(intake) {
             for _ in 0..<2 { _ = try ActionCoding.encode(Nested()) { intake.attempt($0) } }
         }
@@ -229,7 +229,7 @@ import ZeroMQ
     }
 
     @Test func `has consecutive tickets across chunks, and uses returned buffers again`() throws {
-        let intake = SenderIntake(pendingMax: .max, after: Ticket(rawValue: 7))
+        let intake = SenderIntake(maxPending: .max, after: Ticket(rawValue: 7))
         var next: UInt64 = 8
         var address: UInt?
         for round in 0..<3 {
@@ -255,56 +255,56 @@ import ZeroMQ
     }
 
     @Test func `waits for the minimum size of a chunk`() throws {
-        let intake = SenderIntake(pendingMax: .max)
+        let intake = SenderIntake(maxPending: .max)
         for _ in 0..<9 { _ = [UInt8](repeating: 9, count: 9).withUnsafeBufferPointer { intake.attempt($0) } }
-        #expect(intake.drain(bytesMin: 91) == nil)
-        #expect(intake.drain(bytesMin: 90)?.chunk.count == 9)
+        #expect(intake.drain(minBytes: 91) == nil)
+        #expect(intake.drain(minBytes: 90)?.chunk.count == 9)
         #expect(intake.drain() == nil)
     }
 
-    @Test func `rings its bell at the size that the loop has set, and at once if the buffer has it`() async throws {
+    @Test func `fires its trigger at the size that the loop has set, and at once if the buffer has it`() async throws {
         let loop = try PollLoop()
         defer { loop.shutdown() }
-        let intake = SenderIntake(pendingMax: .max)
+        let intake = SenderIntake(maxPending: .max)
         let (chunks, drained) = AsyncStream.makeStream(of: Int.self)
-        let bell = await Task(executorPreference: LoopTaskExecutor(on: loop)) {
-            loop.doorbell { if let actions = intake.drain() { drained.yield(actions.chunk.count) } }
+        let trigger = await Task(executorPreference: LoopTaskExecutor(on: loop)) {
+            loop.makeTrigger { if let actions = intake.drain() { drained.yield(actions.chunk.count) } }
         }.value
         func enqueue(_ count: Int) {
             for _ in 0..<count { _ = [UInt8](repeating: 9, count: 9).withUnsafeBufferPointer { intake.attempt($0) } }
         }
         enqueue(1)
-        intake.open(bell)
+        intake.open(trigger)
         var chunk = chunks.makeAsyncIterator()
         // One ring too early would drain fewer actions.
-        intake.ringBell(at: 1)
+        intake.fireTrigger(at: 1)
         #expect(await chunk.next() == 1)
-        intake.ringBell(at: 21)
+        intake.fireTrigger(at: 21)
         enqueue(2)
         enqueue(1)
         #expect(await chunk.next() == 3)
         enqueue(2)
-        intake.ringBell(at: 20)
+        intake.fireTrigger(at: 20)
         #expect(await chunk.next() == 2)
-        intake.ringBell(at: .max)
+        intake.fireTrigger(at: .max)
         enqueue(100)
-        intake.ringBell(at: 0)
+        intake.fireTrigger(at: 0)
         #expect(await chunk.next() == 100)
-        intake.ringBell(at: 0)
+        intake.fireTrigger(at: 0)
         enqueue(1)
-        #expect(await chunk.next() == 1, "an empty buffer rings no bell")
-        withExtendedLifetime(bell) {}
+        #expect(await chunk.next() == 1, "an empty buffer fires no trigger")
+        withExtendedLifetime(trigger) {}
     }
 
     @Test func `has a socket with room for the frames of a window`() {
         var limits = Limits()
         #expect(SocketOptions.pusher(limits).sendHighWaterMark == 1024)
-        limits.windowBytesMax = 1 << 20
-        #expect(SocketOptions.pusher(limits).sendHighWaterMark == limits.windowFramesMax)
-        #expect(limits.windowFramesMax == 64)
-        limits.frameBytesMin = 0
-        #expect(limits.windowFramesMax == 1 << 20)
-        limits.windowBytesMax = 0
-        #expect(limits.windowFramesMax == 1)
+        limits.maxWindowBytes = 1 << 20
+        #expect(SocketOptions.pusher(limits).sendHighWaterMark == limits.maxWindowFrames)
+        #expect(limits.maxWindowFrames == 64)
+        limits.minFrameBytes = 0
+        #expect(limits.maxWindowFrames == 1 << 20)
+        limits.maxWindowBytes = 0
+        #expect(limits.maxWindowFrames == 1)
     }
 }

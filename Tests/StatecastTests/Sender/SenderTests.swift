@@ -1,5 +1,5 @@
 import CounterApp
-import SyncProtocol
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `admits waiting submitters in order of arrival, and before later ones`() async throws {
-        let intake = SenderIntake(pendingMax: 2)
+        let intake = SenderIntake(maxPending: 2)
         for _ in 0..<2 { _ = await take(intake) }
         var waiting: [Task<PendingReceipt, Never>] = []
         for _ in 0..<3 { waiting.append(await waiter(intake)) }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `does not let a repeated submitter overtake a waiting one`() async throws {
-        let intake = SenderIntake(pendingMax: 1)
+        let intake = SenderIntake(maxPending: 1)
         _ = await take(intake)
         let waiting = await waiter(intake)
         intake.release(1)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `gives the slot of a cancelled submitter to the next`() async throws {
-        let intake = SenderIntake(pendingMax: 1)
+        let intake = SenderIntake(maxPending: 1)
         _ = await take(intake)
         let (leaving, staying) = (await waiter(intake), await waiter(intake))
         leaving.cancel()
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `enqueues dispatched actions at once, without slots of awaited ones`() async throws {
-        let intake = SenderIntake(pendingMax: 1)
+        let intake = SenderIntake(maxPending: 1)
         for _ in 0..<100 { dispatch(intake) }
         _ = await take(intake)
         let waiting = await waiter(intake)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `resumes waiting submitters with the reason of the close`() async throws {
-        let intake = SenderIntake(pendingMax: 1)
+        let intake = SenderIntake(maxPending: 1)
         _ = await take(intake)
         let waiting = await waiter(intake)
         intake.close(because: "the end")
@@ -116,9 +116,9 @@ import Testing
                 epoch: Epoch(1),
                 number: nil,
                 opened: JournalSequence(0),
-                windowActionsMax: 16,
-                actionBytesMax: 1000,
-                frameBytesMax: 10_000,
+                maxWindowActions: 16,
+                maxActionBytes: 1000,
+                maxFrameBytes: 10_000,
                 endpoint: endpoint
             )
         )

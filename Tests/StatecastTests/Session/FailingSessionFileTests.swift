@@ -1,8 +1,8 @@
 #if os(Linux)
     import Foundation
-    import Journal
-    import StateCore
-    import SyncProtocol
+    import StatecastJournal
+    import StatecastCore
+    import StatecastProtocol
     import Testing
 
     @testable import Statecast

@@ -1,7 +1,7 @@
 import Foundation
-import StateCoding
-import StateCore
-import SyncProtocol
+import StatecastCoding
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -38,9 +38,9 @@ import Testing
                     epoch: Epoch(1),
                     number: number,
                     opened: opened,
-                    windowActionsMax: 16,
-                    actionBytesMax: 1000,
-                    frameBytesMax: 10_000,
+                    maxWindowActions: 16,
+                    maxActionBytes: 1000,
+                    maxFrameBytes: 10_000,
                     endpoint: hole.endpoint
                 )
             )

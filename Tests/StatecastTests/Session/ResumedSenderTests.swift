@@ -1,7 +1,7 @@
 import Foundation
-import Journal
-import StateCore
 import Statecast
+import StatecastCore
+import StatecastJournal
 import Testing
 
 /// Senders that end, and others that continue from their session files.

@@ -1,9 +1,9 @@
 import Foundation
-import StateCoding
-import StateCore
-import SyncProtocol
+import StatecastCoding
+import StatecastCore
+import StatecastProtocol
+import StatecastThreading
 import Testing
-import Threading
 
 @testable import Statecast
 
@@ -345,9 +345,9 @@ private struct SessionPeer {
             epoch: Epoch(1),
             number: numbers[session],
             opened: Self.opened,
-            windowActionsMax: 40,
-            actionBytesMax: 100_000,
-            frameBytesMax: 1 << 20,
+            maxWindowActions: 40,
+            maxActionBytes: 100_000,
+            maxFrameBytes: 1 << 20,
             endpoint: "tcp://primary:1"
         )
         return [(topic, .watermark(watermark))] + receipts(session, from: ActionNumber(1))

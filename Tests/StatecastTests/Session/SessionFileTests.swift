@@ -1,6 +1,6 @@
 import Foundation
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast
@@ -173,13 +173,13 @@ import Testing
     @Test func `is rewritten when little of it is still needed`() throws {
         let file = try open()
         _ = try file.claim(for: try StoreName("counter"))
-        let count = UInt64(3 * SessionFile.rewriteBytesMin / (64 << 10))
+        let count = UInt64(3 * SessionFile.minRewriteBytes / (64 << 10))
         for ticket in 1...count {
             try file.save(Self.enqueuing(ticket, bytes: 64 << 10))
             if ticket < count { try file.save(Self.rejecting(ticket)) }
         }
         file.close()
-        #expect(try bytes.count <= SessionFile.rewriteBytesMin + 100_000)
+        #expect(try bytes.count <= SessionFile.minRewriteBytes + 100_000)
         let again = try open()
         #expect(again.outstandingCount == 1)
         #expect(again.position == count)

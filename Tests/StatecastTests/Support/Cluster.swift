@@ -2,7 +2,7 @@ import CounterApp
 import Foundation
 import Logging
 import Statecast
-import SyncProtocol
+import StatecastProtocol
 import Testing
 
 /// Free ports on this machine.
@@ -24,9 +24,9 @@ extension Limits {
     static var quick: Limits {
         var limits = Limits()
         limits.heartbeatInterval = .milliseconds(20)
-        limits.retryDelayMin = .milliseconds(50)
-        limits.retryDelayMax = .milliseconds(200)
-        limits.gapJitterMax = .milliseconds(5)
+        limits.minRetryDelay = .milliseconds(50)
+        limits.maxRetryDelay = .milliseconds(200)
+        limits.maxGapJitter = .milliseconds(5)
         return limits
     }
 }

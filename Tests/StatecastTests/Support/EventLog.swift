@@ -1,5 +1,5 @@
 import Logging
-import Threading
+import StatecastThreading
 
 /// Records events in order, from any thread.
 final class EventLog: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
-import Journal
-import SyncProtocol
-import Threading
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
 
 /// A journal whose disk a test can fill, free, block and break.
 final class FaultyJournal: Journal {
@@ -66,9 +66,9 @@ final class FaultyJournal: Journal {
         if forgets.withLock({ $0 }) { return }
         try journal.append(records)
     }
-    func records(after sequence: JournalSequence, bytesMax: Int) throws(JournalFailure) -> [JournalRecord] {
-        if bytesMax > 4 << 20, let failure = replayFailures.withLock({ $0.popLast() }) { throw failure }
-        return try journal.records(after: sequence, bytesMax: bytesMax)
+    func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
+        if maxBytes > 4 << 20, let failure = replayFailures.withLock({ $0.popLast() }) { throw failure }
+        return try journal.records(after: sequence, maxBytes: maxBytes)
     }
     func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
         try journal.sequence(at: revision)

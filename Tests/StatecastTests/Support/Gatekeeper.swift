@@ -1,6 +1,6 @@
 import Foundation
-import StateCoding
 import Statecast
+import StatecastCoding
 
 /// A gate that blocks the decoding of states. A blocked caller occupies a thread of Swift's pool, which has one per
 /// processor, so only one gate exists at a time.

@@ -1,4 +1,4 @@
-import ZeroMQ
+import StatecastZeroMQ
 
 #if canImport(Glibc)
     import Glibc

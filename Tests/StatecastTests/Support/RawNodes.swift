@@ -1,7 +1,7 @@
-import StateCoding
 import Statecast
-import SyncProtocol
-import ZeroMQ
+import StatecastCoding
+import StatecastProtocol
+import StatecastZeroMQ
 
 /// A primary that sends the frames that a test chooses.
 actor RawPrimary {

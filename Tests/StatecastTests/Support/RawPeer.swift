@@ -1,8 +1,8 @@
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 /// A peer that sends and receives raw messages, including malformed ones.
 actor RawPeer {

@@ -1,9 +1,9 @@
 import CounterApp
 import Foundation
-import Journal
 import Logging
 import Statecast
-import ZeroMQ
+import StatecastJournal
+import StatecastZeroMQ
 
 /// A node with keys that serves the counter app, and the keys of its users.
 final class SecuredCounter: Sendable {

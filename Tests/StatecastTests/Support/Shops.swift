@@ -1,7 +1,7 @@
-import Journal
-import StateCoding
 import Statecast
-import SyncProtocol
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
 
 /// The first version of a shop.
 struct FirstShop: Codable, Equatable, Sendable {
@@ -114,9 +114,9 @@ extension Shop {
         _ configuration: PrimaryConfiguration = .anyPorts
     ) throws -> Primary<Self> {
         var configuration = configuration
-        let frameBytesMax = configuration.limits.frameBytesMax
+        let maxFrameBytes = configuration.limits.maxFrameBytes
         configuration.limits = .quick
-        configuration.limits.frameBytesMax = frameBytesMax
+        configuration.limits.maxFrameBytes = maxFrameBytes
         return try Primary(
             store: "shop",
             state: Self(),

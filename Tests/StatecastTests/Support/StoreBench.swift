@@ -1,6 +1,6 @@
 import Logging
-import StateCore
-import SyncProtocol
+import StatecastCore
+import StatecastProtocol
 import Testing
 
 @testable import Statecast

@@ -1,5 +1,5 @@
-import Journal
 import Statecast
+import StatecastJournal
 
 /// A state of any size.
 struct Blob: Codable, Equatable, Sendable {

@@ -1,5 +1,5 @@
 import Statecast
-import ZeroMQ
+import StatecastZeroMQ
 
 /// A peer without rights that connects to the endpoints of a primary again and again, from before it binds. It
 /// subscribes to all messages, pushes one as soon as it may, and records what it gets.

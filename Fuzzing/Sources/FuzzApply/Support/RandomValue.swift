@@ -1,1 +1,1 @@
-../../../../Tests/StateCodingTests/Support/RandomValue.swift
+../../../../Tests/StatecastCodingTests/Support/RandomValue.swift

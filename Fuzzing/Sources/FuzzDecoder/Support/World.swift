@@ -1,1 +1,1 @@
-../../../../Tests/StateCodingTests/Support/World.swift
+../../../../Tests/StatecastCodingTests/Support/World.swift

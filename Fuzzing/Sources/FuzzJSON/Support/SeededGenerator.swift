@@ -1,1 +1,1 @@
-../../../../Tests/StateCodingTests/Support/SeededGenerator.swift
+../../../../Tests/StatecastCodingTests/Support/SeededGenerator.swift

@@ -1,4 +1,4 @@
-internal import StateCoding
+import StatecastCoding
 
 /// The published state, and its position.
 package struct Document<State: Sendable> {
@@ -19,10 +19,10 @@ package struct Document<State: Sendable> {
     /// The position at which the digest was last found to be the primary's.
     package private(set) var confirmed: Position?
 
-    /// - Parameter bytesMax: the maximum size of the state, encoded as a snapshot.
-    package init(_ content: any DocumentContent<State>, bytesMax: Int) {
+    /// - Parameter maxBytes: the maximum size of the state, encoded as a snapshot.
+    package init(_ content: any DocumentContent<State>, maxBytes: Int) {
         self.content = content
-        size = DocumentSize(bytesMax: bytesMax)
+        size = DocumentSize(maxBytes: maxBytes)
     }
 
     /// Processes a batch of steps: it shows one state, regardless of the number of steps.
@@ -140,12 +140,12 @@ package struct Document<State: Sendable> {
 
     /// Updates may make the state larger than a snapshot may be.
     private func check(_ summary: Summary, at position: Position) throws(DocumentFailure) {
-        guard summary.bytes > size.bytesMax else { return }
+        guard summary.bytes > size.maxBytes else { return }
         let reason = Rejection(
             .incompatible,
-            "the state at revision \(position.revision) has \(summary.bytes) bytes, more than the \(size.bytesMax) "
+            "the state at revision \(position.revision) has \(summary.bytes) bytes, more than the \(size.maxBytes) "
                 + "that "
-                + "this replica accepts (snapshotBytesMax)"
+                + "this replica accepts (maxSnapshotBytes)"
         )
         throw DocumentFailure(position: position, reason: reason)
     }
@@ -168,20 +168,20 @@ package struct Document<State: Sendable> {
 
 /// An estimate of a state's encoded size. The exact size is recomputed at intervals.
 private struct DocumentSize {
-    let bytesMax: Int
+    let maxBytes: Int
     private var measured = 0
     /// The bytes of the patches since then.
     private(set) var grown = 0
 
     /// In canonical form (NFC) a text has up to three times the bytes that it has in a patch.
-    private static let growthFactorMax = 3
+    private static let maxGrowthFactor = 3
     /// A type may add to a patch, for example default values of a row, so the size is measured regularly: after these
     /// bytes of patches, or after this part of the room that is left, whichever is more. Measuring costs as much as
     /// applying the patches.
-    private static let unmeasuredBytesMin = 64 << 10
+    private static let minUnmeasuredBytes = 64 << 10
     private static let unmeasuredPart = 64
 
-    init(bytesMax: Int) { self.bytesMax = bytesMax }
+    init(maxBytes: Int) { self.maxBytes = maxBytes }
 
     /// - Parameter grown: the bytes of patches that the measured state contains.
     mutating func measured(_ bytes: Int, after grown: Int) {
@@ -194,8 +194,8 @@ private struct DocumentSize {
 
     /// Whether the state may be too large.
     var isUncertain: Bool {
-        grown > max(Self.unmeasuredBytesMin, (bytesMax - measured) / Self.unmeasuredPart)
-            || measured + grown * Self.growthFactorMax > bytesMax
+        grown > max(Self.minUnmeasuredBytes, (maxBytes - measured) / Self.unmeasuredPart)
+            || measured + grown * Self.maxGrowthFactor > maxBytes
     }
 }
 

@@ -1,4 +1,4 @@
-package import StateCoding
+package import StatecastCoding
 
 /// A replica's representation of the published state.
 package protocol DocumentContent<State>: Sendable {

@@ -4,12 +4,12 @@ struct DocumentPace {
     private(set) var recent = Duration.zero
 
     /// A loop that is busy for this long delays messages, but loses none.
-    private static let durationMax = Duration.milliseconds(1)
-    private static let bytesMax = 16 << 10
+    private static let maxDuration = Duration.milliseconds(1)
+    private static let maxBytes = 16 << 10
 
     /// Snapshots depend on the size of the state, patches on the size of the change; digests are compared elsewhere.
     func isQuick(_ batch: DocumentQueue.Batch) -> Bool {
-        recent <= Self.durationMax && batch.bytes <= Self.bytesMax
+        recent <= Self.maxDuration && batch.bytes <= Self.maxBytes
             && batch.steps.allSatisfy { step in
                 switch step {
                 case .apply, .verify, .verified, .status: true

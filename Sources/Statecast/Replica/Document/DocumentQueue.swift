@@ -1,4 +1,4 @@
-internal import Threading
+import StatecastThreading
 
 /// A step of a document, enqueued by the loop.
 package enum DocumentStep: Sendable {
@@ -49,10 +49,10 @@ final class DocumentQueue: Sendable {
         }
     }
 
-    /// Whether the queue holds `bytesMax` bytes. If so, the next batch reports that it was full.
-    func isFull(bytesMax: Int) -> Bool {
+    /// Whether the queue holds `maxBytes` bytes. If so, the next batch reports that it was full.
+    func isFull(maxBytes: Int) -> Bool {
         storage.change { storage in
-            guard storage.batch.bytes >= bytesMax else { return false }
+            guard storage.batch.bytes >= maxBytes else { return false }
             storage.batch.wasFull = true
             return true
         }

@@ -1,4 +1,4 @@
-internal import SyncProtocol
+import StatecastProtocol
 
 /// An action that an earlier process submitted, and whose outcome that process did not acknowledge.
 public struct ResumedAction: Sendable {

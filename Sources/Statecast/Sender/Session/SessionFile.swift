@@ -1,7 +1,7 @@
-internal import Dispatch
-internal import StateCoding
-package import SyncProtocol
-internal import Threading
+import Dispatch
+import StatecastCoding
+package import StatecastProtocol
+import StatecastThreading
 
 /// A file that keeps a sender's unfinished actions. The next process continues from it, whatever ended this one: no
 /// action is lost, and none is applied twice.
@@ -23,7 +23,7 @@ public final class SessionFile: Sendable {
         var saved: SavedSession
         var isClaimed = false
         /// The size at which the file is rewritten.
-        var bytesMax = SessionFile.rewriteBytesMin
+        var maxBytes = SessionFile.minRewriteBytes
     }
 
     /// The path that was given.
@@ -32,7 +32,7 @@ public final class SessionFile: Sendable {
     private let storage: Locked<Storage>
 
     /// A smaller file is not rewritten.
-    static let rewriteBytesMin = 4 << 20
+    static let minRewriteBytes = 4 << 20
 
     /// Opens a session file, or creates an empty one.
     ///
@@ -134,14 +134,14 @@ public final class SessionFile: Sendable {
             try log.append(change.encoded)
             do { try storage.saved.apply(change) } catch { preconditionFailure("the session file \(path): \(error)") }
             if retention == .untilDelivered { storage.saved.dropResolved(after: change) }
-            guard log.end > storage.bytesMax else { return }
+            guard log.end > storage.maxBytes else { return }
             // Without room for a second file, the first one continues to grow.
             if (try? log.replace(with: storage.saved.encoded)) != nil {
                 do throws(StatecastError) { try log.syncFolder() } catch {
                     throw SaveFailure(error.message, mayBeSaved: true)
                 }
             }
-            storage.bytesMax = max(Self.rewriteBytesMin, 2 * log.end)
+            storage.maxBytes = max(Self.minRewriteBytes, 2 * log.end)
         }
     }
 

@@ -1,5 +1,5 @@
-internal import DurableFiles
-internal import Journal
+import StatecastFiles
+import StatecastJournal
 
 /// The header of a session file: its format, the process that has it open, and how many bytes were acknowledged.
 enum SessionHeader {

@@ -1,12 +1,12 @@
-internal import DurableFiles
-internal import SyncProtocol
+import StatecastFiles
+import StatecastProtocol
 
 #if canImport(Glibc)
-    internal import Glibc
+    import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+    import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+    import Darwin
 #endif
 
 /// The records of a session file on the disk. The file is locked while it is open.

@@ -1,5 +1,5 @@
 @testable import Statecast
-@testable import ZeroMQ
+@testable import StatecastZeroMQ
 
 /// Laws of what decides who may connect, which hold for any bytes: access lists, key files, and requests of ZeroMQ's
 /// authentication protocol (ZAP). Tests and a fuzzer check them.
@@ -7,7 +7,7 @@
 /// The first byte of an input chooses the reader.
 enum AccessLaws {
     static func check(_ bytes: [UInt8]) throws(BrokenLaw) {
-        var script = Script(bytes.prefix(Script.bytesMax))
+        var script = Script(bytes.prefix(Script.maxBytes))
         switch script.below(4) {
         case 0: try AccessListLaws.check(text(of: script.rest(), words: wordsOfLists))
         case 1: try AccessListLaws.checkPattern(script.rest())

@@ -1,1 +1,1 @@
-../../../SyncProtocolTests/Hostile/Laws/Law.swift
+../../../StatecastProtocolTests/Hostile/Laws/Law.swift

@@ -1,1 +1,1 @@
-../../../SyncProtocolTests/Hostile/Laws/Script.swift
+../../../StatecastProtocolTests/Hostile/Laws/Script.swift

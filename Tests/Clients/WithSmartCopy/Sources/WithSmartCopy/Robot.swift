@@ -1,5 +1,5 @@
-import SmartCopy
-import StateCore
+import StatecastCore
+import StatecastSmartCopy
 
 @SmartCopy
 struct Robot: Codable, Equatable, Sendable {

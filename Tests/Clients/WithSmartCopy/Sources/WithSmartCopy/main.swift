@@ -1,4 +1,4 @@
-import StateCore
+import StatecastCore
 
 let robots = Core(Robot(id: 7, name: "Ada", task: nil), reducer: Robot.reducer)
 robots.dispatch(TaskAssigned(task: "paint"))

@@ -1,0 +1,94 @@
+public import StatecastProtocol
+
+/// Marks the action that is being reduced, so that an action whose reduction ends the process is detected and rejected.
+///
+/// A mark costs a few stores to memory. In a mapped page of a file, it survives the end of the process, but not of the
+/// system.
+///
+/// Unchecked, but safe: only the loop of one primary at a time uses it.
+public final class CrashMarker: @unchecked Sendable {
+    /// The most suspects that are remembered.
+    public static let maxSuspects = 16
+    /// The size of the marker in memory.
+    public static let byteCount = 32 * (1 + maxSuspects)
+
+    /// The number of crashes after which an action is rejected.
+    public static let maxCrashes: UInt64 = 2
+
+    private struct Note {
+        var high: UInt64
+        var low: UInt64
+        var number: UInt64
+        /// 1 while the action is being reduced; for a suspect, the number of its crashes.
+        var count: UInt64
+
+        static let none = Note(high: 0, low: 0, number: 0, count: 0)
+
+        func names(_ other: Note) -> Bool { high == other.high && low == other.low && number == other.number }
+    }
+
+    /// The action being reduced, followed by the suspects.
+    private let notes: UnsafeMutablePointer<Note>
+    private let isOwned: Bool
+
+    /// Creates a marker that exists as long as this object.
+    public init() {
+        notes = .allocate(capacity: 1 + Self.maxSuspects)
+        notes.initialize(repeating: .none, count: 1 + Self.maxSuspects)
+        isOwned = true
+    }
+
+    /// Uses a marker in memory that outlives this object.
+    ///
+    /// - Parameter page: ``byteCount`` bytes, aligned to 8 bytes; zeros for an empty marker.
+    public init(page: UnsafeMutableRawPointer) {
+        notes = page.bindMemory(to: Note.self, capacity: 1 + Self.maxSuspects)
+        isOwned = false
+    }
+
+    deinit { if isOwned { notes.deallocate() } }
+
+    /// Begins an incarnation of the primary. An action that the last incarnation was reducing when it ended becomes a
+    /// suspect.
+    public func open() {
+        let last = notes[0]
+        notes[0] = .none
+        // Oldest first.
+        var suspects = (1...Self.maxSuspects).map { notes[$0] }.filter { $0.count > 0 }
+        if last.count > 0 {
+            if let index = suspects.firstIndex(where: { $0.names(last) }) {
+                suspects[index].count += 1
+            } else {
+                suspects.append(last)
+            }
+        }
+        // Drops the oldest.
+        suspects = suspects.suffix(Self.maxSuspects)
+        for index in 1...Self.maxSuspects { notes[index] = index > suspects.count ? .none : suspects[index - 1] }
+    }
+
+    /// Marks an action that is about to be decoded and reduced.
+    public func begin(_ session: SessionID, _ number: ActionNumber) {
+        notes[0] = Note(high: session.high, low: session.low, number: number.rawValue, count: 1)
+    }
+
+    /// Removes the mark.
+    public func end() { notes[0].count = 0 }
+
+    /// The actions that may have ended the process, oldest first.
+    package var suspects: [Suspect] {
+        (1...Self.maxSuspects).map { notes[$0] }.filter { $0.count > 0 }.map { note in
+            Suspect(
+                session: SessionID(high: note.high, low: note.low),
+                number: ActionNumber(note.number),
+                isPoison: note.count >= Self.maxCrashes
+            )
+        }
+    }
+
+    /// Clears an action whose outcome is durable.
+    public func resolve(_ session: SessionID, _ number: ActionNumber) {
+        let resolved = Note(high: session.high, low: session.low, number: number.rawValue, count: 0)
+        for index in 1...Self.maxSuspects where notes[index].names(resolved) { notes[index] = .none }
+    }
+}

@@ -1,0 +1,176 @@
+package import StatecastCore
+package import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
+
+/// A copy of a journal that was made.
+package struct JournalCopy: Sendable {
+    package let identity: JournalIdentity
+    /// The beginning of the history in the copy.
+    package let from: SnapshotEntry
+    /// The end of the history in the copy.
+    package let to: SnapshotEntry
+}
+
+extension JournalIdentity {
+    /// The same store with a new lineage: two primaries that continued one history would publish different states under
+    /// the same revisions.
+    func inNewLineage(begun: Timestamp) -> JournalIdentity {
+        var generator = SystemRandom()
+        return JournalIdentity(store: store, lineage: Lineage(using: &generator), begun: begun)
+    }
+}
+
+extension JournalReader {
+    /// Copies the present content of the journal, also while a primary writes to the journal.
+    ///
+    /// A primary refuses the copy; ``restore(to:begun:)`` creates a journal from it.
+    package func backup(to path: String) throws(JournalFailure) -> JournalCopy {
+        try copy(to: path, contents().identity, as: .backup)
+    }
+
+    /// Creates a journal from a backup or another journal: the same history with a new lineage.
+    ///
+    /// - Parameter begun: the time at which the new lineage begins.
+    package func restore(to path: String, begun: Timestamp) throws(JournalFailure) -> JournalCopy {
+        try copy(to: path, contents().identity.inNewLineage(begun: begun), as: .journal)
+    }
+
+    private func copy(
+        to path: String,
+        _ identity: JournalIdentity,
+        as purpose: CommitMarkFile.Purpose
+    ) throws(JournalFailure) -> JournalCopy {
+        try checkEnd()
+        let contents = try contents()
+        let snapshots = try snapshots()
+        guard let oldest = snapshots.first else { throw directory.damaged("it has no snapshot") }
+        var end = oldest
+        try JournalBuilder.write(to: path, identity, from: snapshot(oldest), as: purpose) {
+            builder throws(JournalFailure) in
+            try builder.claim(contents.epochs)
+            try builder.appendRecords(through: contents.last) { last, body throws(JournalFailure) in
+                try forEachRecord(after: last, body)
+            }
+            guard builder.last.sequence == contents.last else {
+                throw directory.damaged("it ends at revision \(builder.last.revision), before record \(contents.last)")
+            }
+            for entry in snapshots.dropFirst() where entry.sequence <= contents.last {
+                if let snapshot = try snapshotIfKept(entry) { try builder.store(snapshot) }
+            }
+            end = builder.last
+        }
+        return JournalCopy(identity: identity, from: oldest, to: end)
+    }
+}
+
+/// Writes a new journal with the content of another one. Until it is finished, the directory is marked as incomplete.
+final class JournalBuilder {
+    /// The bytes of records in one transaction.
+    private static let bytesAtOnce = 4 << 20
+
+    private let directory: JournalDirectory
+    private let marks: CommitMarkFile
+    private let records: RecordStore
+    private(set) var last: SnapshotEntry
+
+    /// - Parameter directory: empty and locked.
+    private init(
+        _ directory: JournalDirectory,
+        _ identity: JournalIdentity,
+        from snapshot: JournalSnapshot
+    ) throws(JournalFailure) {
+        self.directory = directory
+        last = snapshot.entry
+        try directory.makeSnapshotFolder()
+        marks = try CommitMarkFile(directory)
+        try marks.prepare(identity, at: last)
+        try marks.begin(as: .unfinished)
+        // Durable only when it is finished.
+        records = try RecordStore(directory, .normal)
+        try records.begin(identity, from: snapshot)
+        try store(snapshot)
+    }
+
+    /// Writes a journal; removes it if that fails.
+    static func write(
+        to path: String,
+        _ identity: JournalIdentity,
+        from snapshot: JournalSnapshot,
+        as purpose: CommitMarkFile.Purpose,
+        _ body: (JournalBuilder) throws(JournalFailure) -> Void
+    ) throws(JournalFailure) {
+        let directory = JournalDirectory(path: path)
+        try directory.requireEmpty()
+        try directory.make()
+        let lock = try DirectoryLock(directory)
+        defer { withExtendedLifetime(lock) {} }
+        // Another process may have created files before the lock was held.
+        try directory.requireEmpty(besidesLock: true)
+        do throws(JournalFailure) {
+            let builder = try JournalBuilder(directory, identity, from: snapshot)
+            try body(builder)
+            try builder.finish(as: purpose)
+        } catch {
+            directory.removeJournal()
+            throw error
+        }
+    }
+
+    func claim(_ epochs: [EpochStart]) throws(JournalFailure) {
+        for epoch in epochs {
+            try records.claim(epoch)
+            try marks.claim(epoch.epoch)
+        }
+    }
+
+    func append(_ records: [JournalRecord]) throws(JournalFailure) {
+        for record in records {
+            guard record.sequence == last.sequence.next, record.from == last.revision, record.to >= record.from else {
+                throw JournalFailure(
+                    .damaged,
+                    "record \(record.sequence) from revision \(record.from) does not follow record \(last.sequence) at "
+                        + "revision \(last.revision)"
+                )
+            }
+            last = SnapshotEntry(sequence: record.sequence, revision: record.to)
+        }
+        try self.records.append(records)
+    }
+
+    /// Calls `body` with each record after `last`, in order, until it returns `false`.
+    typealias RecordSource = (
+        _ last: JournalSequence,
+        _ body: (JournalRecord) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure) -> Void
+
+    /// Appends the records of a source after the last one, in batches.
+    func appendRecords(through end: JournalSequence, from source: RecordSource) throws(JournalFailure) {
+        var records: [JournalRecord] = []
+        var bytes = 0
+        guard last.sequence < end else { return }
+        try source(last.sequence) { record throws(JournalFailure) in
+            records.append(record)
+            bytes += record.body.count
+            if bytes >= Self.bytesAtOnce {
+                try append(records)
+                (records, bytes) = ([], 0)
+            }
+            return record.sequence < end
+        }
+        try append(records)
+    }
+
+    func store(_ snapshot: JournalSnapshot) throws(JournalFailure) {
+        try SnapshotFile(snapshot.entry, isInterim: false, in: directory).write(snapshot)
+    }
+
+    private func finish(as purpose: CommitMarkFile.Purpose) throws(JournalFailure) {
+        try records.checkpoint()
+        records.close()
+        for _ in 0..<2 { marks.acknowledge(last) }
+        try marks.flush()
+        try directory.sync(directory.path)
+        try marks.begin(as: purpose)
+    }
+}

@@ -1,0 +1,478 @@
+import Statecast
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
+
+/// A primary with its stores, replicas and senders, in one thread and under a virtual clock; and what can go wrong.
+final class Cluster {
+    /// One of its stores.
+    struct StoreSetup {
+        /// `nil`: without a journal.
+        var durability: Durability?
+        var build = SimulatedStore.Build.plain
+    }
+
+    let seed: UInt64
+    let world: World
+    let network: Network
+    let sizes: Sizes
+    /// The kinds of faults of this cluster: some are special actions of senders, the others are injected.
+    private let faults: Set<Fault>
+    /// Actions whose kind is not left to chance.
+    var chosenKinds: [WorkID: WorkAction.Kind] = [:]
+    let stores: [SimulatedStore]
+    let primary: SimulatedPrimary
+    private(set) var replicas: [SimulatedReplica] = []
+    private(set) var senders: [SimulatedSender] = []
+    private var senderCount: UInt32 = 0
+    private var replicaCount = 0
+    /// Whether no fault is injected any more, and no new action submitted.
+    private(set) var hasStoppedFaults = false
+    /// Until when a hostile primary may answer.
+    private var hostileUntil = StatecastProtocol.Instant.origin
+    private var random: SplitMix64
+
+    /// - Parameters:
+    ///   - policy: when the journals store snapshots, and what they keep.
+    ///   - faults: the kinds of faults. Special actions of senders are part of them; ``inject(_:_:)`` injects the
+    ///     others.
+    init(
+        seed: UInt64,
+        _ sizes: Sizes = .standard,
+        stores: [StoreSetup] = [StoreSetup(durability: .full)],
+        policy: JournalPolicy = JournalPolicy(),
+        faults: Set<Fault> = [],
+        keepsTrace: Bool = false,
+        onNote: ((String) -> Void)? = nil
+    ) {
+        (self.seed, self.sizes, self.faults) = (seed, sizes, faults)
+        let world = World(seed: seed, keepsTrace: keepsTrace, onNote: onNote)
+        self.world = world
+        random = world.random.split()
+        network = Network(world, maxQueue: sizes.maxQueue)
+        self.stores = stores.enumerated().map { index, setup in
+            do {
+                return SimulatedStore(
+                    world,
+                    name: try StoreName("store\(index)"),
+                    disk: setup.durability.map { Disk(world, $0) },
+                    build: setup.build,
+                    maxPatchBytes: sizes.limits.maxPatchBytes
+                )
+            } catch { preconditionFailure("\(error)") }
+        }
+        primary = SimulatedPrimary(world, network, self.stores, sizes, policy: policy, hasKeys: seed % 2 == 1)
+        let kinds = self.stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }
+        world.note("seed \(seed): \(kinds), \(faults.map(\.rawValue).sorted())")
+        scheduleSync()
+    }
+
+    // MARK: Nodes
+
+    @discardableResult
+    func addReplica(of store: SimulatedStore? = nil) -> SimulatedReplica {
+        replicaCount += 1
+        let replica = SimulatedReplica(
+            "replica.\(replicaCount)",
+            of: store ?? random.pick(stores),
+            world,
+            network,
+            on: host(),
+            limits: sizes.limits
+        )
+        if world.now < hostileUntil { replica.hostileUntil = hostileUntil }
+        replicas.append(replica)
+        replica.start()
+        return replica
+    }
+
+    @discardableResult
+    func addSender(of store: SimulatedStore? = nil, isSaved: Bool? = nil) -> SimulatedSender {
+        senderCount += 1
+        let store = store ?? random.pick(stores)
+        let isSaved = isSaved ?? random.oneIn(2)
+        let session = SavedSession(store: store.name, SessionSecret(using: &random))
+        let file = isSaved ? SimulatedSessionFile(session, keepsOutcomes: random.oneIn(2)) : nil
+        return start(store, index: senderCount, on: host(), file: file)
+    }
+
+    /// Ends a sender. Another one continues its session if that is saved.
+    @discardableResult
+    func restart(_ sender: SimulatedSender) -> SimulatedSender {
+        senders.removeAll { $0 === sender }
+        sender.end()
+        guard let file = sender.file else { return addSender() }
+        // Its file may know the history of a hostile primary.
+        return start(sender.store, index: sender.index, on: sender.host, file: file, sender.hostileUntil)
+    }
+
+    private func start(
+        _ store: SimulatedStore,
+        index: UInt32,
+        on host: Host,
+        file: SimulatedSessionFile?,
+        _ hostileUntil: Instant? = nil
+    ) -> SimulatedSender {
+        let bits = seed ^ UInt64(index) << 32
+        let sender = SimulatedSender(
+            "sender.\(index)",
+            index: index,
+            of: store,
+            world,
+            network,
+            on: host,
+            sizes,
+            file: file
+        ) { [weak self] id in
+            self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
+        }
+        sender.hostileUntil = world.now < self.hostileUntil ? self.hostileUntil : hostileUntil
+        // Not at once: a call of the sender may be on the stack.
+        sender.onEnd = { [world, weak self, weak sender] in
+            world.schedule(after: .zero) {
+                guard let self, let sender, self.senders.contains(where: { $0 === sender }) else { return }
+                self.restart(sender)
+            }
+        }
+        if faults.contains(.hostilePeer) {
+            sender.onOpening = { [weak self, unowned sender] in self?.intrudeSoon(on: sender) }
+        }
+        senders.append(sender)
+        sender.start()
+        return sender
+    }
+
+    private func host() -> Host { Host(using: &random) }
+
+    /// The action with an identity. It follows from the identity, so that a sender that reads its input again submits
+    /// the same one.
+    private func action(_ id: WorkID, _ random: SplitMix64) -> WorkAction {
+        var random = random
+        if let kind = chosenKinds[id] { return WorkAction(id: id, kind: kind, bits: random.next()) }
+        var kind = WorkAction.Kind.change
+        switch random.below(60) {
+        case 0...2 where faults.contains(.actionsRejected): kind = .rejected
+        // A text of a megabyte takes long.
+        case 3...5
+        where faults.contains(.changesTooLarge) && (sizes.limits.maxFrameBytes < 10_000 || random.oneIn(20)):
+            kind = random.oneIn(3) ? .tooLarge : .large
+        case 6 where faults.contains(.reducerTraps) && random.oneIn(8): kind = .trap
+        case 7...9 where faults.contains(.reducerRandom): kind = .random
+        case 10...11: kind = .effect
+        case 12: kind = .work
+        case 13: kind = .cancel
+        case 14...23 where faults.contains(.rightsWithdrawn): kind = .guarded
+        default: break
+        }
+        return WorkAction(id: id, kind: kind, bits: random.next())
+    }
+
+    /// An action of the primary's own process, whose outcome may be awaited.
+    func submitOwn(_ bits: SplitMix64, to store: SimulatedStore, isAwaited: Bool) {
+        guard primary.isServing else { return }
+        let id = store.nextOwnID()
+        var action = action(id, bits)
+        if action.kind == .trap { action = WorkAction(id: id, kind: .change, bits: action.bits) }
+        if isAwaited { request(action, of: store) } else { store.dispatch(action) }
+    }
+
+    private func request(_ action: WorkAction, of store: SimulatedStore) {
+        guard let process = primary.process else { return }
+        let (history, own) = (Unchecked(store.history), Unchecked(store))
+        store.openRequests.insert(action.id)
+        store.request(action) { outcome in
+            guard process.isAlive else { return }
+            own.value.openRequests.remove(action.id)
+            switch outcome {
+            case .success(let receipt): history.value.confirmed(action.id, at: receipt.position, to: process.name)
+            case .failure(let reason) where reason.code == .outcomeUnknown: break
+            case .failure(let reason): history.value.rejected(action.id, "\(reason.code)", to: process.name)
+            }
+        }
+    }
+
+    /// Journals sync what they have written within a second.
+    private func scheduleSync() {
+        world.schedule(after: .seconds(1)) { [self] in
+            for store in stores where primary.isServing { store.disk?.sync() }
+            if !hasStoppedFaults { scheduleSync() }
+        }
+    }
+
+    // MARK: Faults
+
+    /// What follows from the injection of a fault.
+    private enum Injection {
+        /// Nothing: there is nothing that could fail.
+        case none
+        /// It has its effect on a node, and is counted.
+        case now(String)
+        /// It is counted where it has its effect, if it has one.
+        case later(String)
+    }
+
+    /// Injects a fault.
+    ///
+    /// - Parameter random: determines the node and the extent, so that what happened before is the same if a fault is
+    ///   skipped.
+    func inject(_ fault: Fault, _ random: inout SplitMix64) {
+        switch injection(of: fault, &random) {
+        case .none: break
+        case .now(let node):
+            world.note("\(fault): \(node)")
+            world.count(fault)
+        case .later(let node): world.note("\(fault): \(node), soon")
+        }
+    }
+
+    private func injection(of fault: Fault, _ random: inout SplitMix64) -> Injection {
+        let (replica, sender) = (random.pick(replicas), random.pick(senders))
+        let store = random.pick(stores)
+        let disk = store.disk ?? stores.lazy.compactMap(\.disk).first
+        let isReplica = random.oneIn(2)
+        let (name, socket): (String, Subscriber) =
+            isReplica ? (replica.name, replica.socket) : (sender.name, sender.socket)
+        let running = primary.process.flatMap { $0.isAlive ? $0 : nil }
+        switch fault {
+        case .feedBreaks: return socket.breakConnection(noticedAfter: .zero) ? .now(name) : .none
+        case .feedHalfOpen:
+            let delay = random.duration(.seconds(1) ... .seconds(30))
+            return socket.breakConnection(noticedAfter: delay) ? .now(name) : .none
+        case .pushBreaks: return sender.pusher?.breakConnection(keeping: .max) == true ? .now(sender.name) : .none
+        case .pushLost:
+            let count = random.oneIn(2) ? 0 : random.below(8)
+            return sender.pusher?.breakConnection(keeping: count) == true ? .now(sender.name) : .none
+        case .feedSilent: return socket.silence() ? .now(name) : .none
+        case .pushSilent: return sender.pusher?.silence() == true ? .now(sender.name) : .none
+        case .partition, .partitionUp, .partitionDown:
+            let end = end(of: .milliseconds(10) ... .seconds(60), &random)
+            let path = network.path(of: name)
+            if fault != .partitionDown { path.block(.up, until: end) }
+            if fault != .partitionUp { path.block(.down, until: end) }
+            return .now(name)
+        case .subscriberPauses:
+            let time = random.duration(.milliseconds(1) ... .seconds(3600))
+            (isReplica ? replica.process : sender.process).pause(for: time)
+            return .now(name)
+        case .primaryPauses:
+            guard let running else { return .none }
+            running.pause(for: random.duration(.milliseconds(1)...(random.oneIn(20) ? .seconds(3600) : .seconds(20))))
+            return .now(running.name)
+        case .replicaEnds:
+            replica.end()
+            replicas.removeAll { $0 === replica }
+            addReplica()
+            return .now(replica.name)
+        case .senderEnds:
+            restart(sender)
+            return .now(sender.name)
+        case .senderEndsAtOutput:
+            sender.process.end(afterOutputs: random.below(10), by: fault)
+            return .later(sender.name)
+        case .senderStops:
+            sender.process.schedule(after: .zero) { [weak self] in
+                self?.world.count(fault)
+                sender.stop()
+            }
+            return .later(sender.name)
+        case .sessionFileFails:
+            guard sender.file != nil else { return .none }
+            sender.failsNextSave = true
+            return .later(sender.name)
+        case .primaryEnds:
+            guard let running else { return .none }
+            running.end()
+            return .now(running.name)
+        case .primaryEndsAtOutput:
+            guard let running else { return .none }
+            running.end(afterOutputs: random.below(20), by: fault)
+            return .later(running.name)
+        case .primaryCrashLoops:
+            primary.crashesLeft = random.from(2...4)
+            return .later("the next processes")
+        case .primaryStops:
+            guard primary.isServing, let running else { return .none }
+            running.schedule(after: .zero) { [weak self] in
+                self?.world.count(fault)
+                self?.primary.stop()
+            }
+            return .later(running.name)
+        case .powerCut:
+            running?.end()
+            let hasLost = stores.map { $0.cutPower() }.contains(true)
+            return running != nil || hasLost ? .now("the primary's computer") : .none
+        case .upgrade:
+            guard store.build == .plain else { return .none }
+            running?.end()
+            store.build = .nextPlain
+            return .now(store.name.text)
+        case .diskFull:
+            disk?.fill(until: end(of: .milliseconds(1) ... .seconds(20), &random), by: fault)
+            return disk == nil ? .none : .later("a disk")
+        case .diskStuck:
+            disk?.block(until: end(of: .milliseconds(100) ... .seconds(20), &random))
+            return disk == nil ? .none : .later("a disk")
+        case .diskFails:
+            disk?.failNext()
+            return disk == nil ? .none : .later("a disk")
+        case .snapshotDamaged: return disk?.damageNewestSnapshot() == true ? .later("a disk") : .none
+        case .clockJumps:
+            let jump = Int64(random.below(7_200_000)) - 3_600_000
+            (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
+            return .now("a clock")
+        case .rightsWithdrawn:
+            changeRights(of: sender.user, to: random.pick([[], [WorkAction.name], [GuardedAction.name]]))
+            world.schedule(at: end(of: .milliseconds(10) ... .seconds(60), &random)) { [self] in restoreRights() }
+            return .later(sender.user)
+        case .hostilePeer:
+            guard intrude(on: sender, &random) else { return .none }
+            // What it sends may arrive when the disk is full.
+            if random.oneIn(2) {
+                world.note("the disk of \(sender.store.name) is full")
+                sender.store.disk?.fill(until: world.now.advanced(by: .seconds(1)))
+            }
+            return .now(sender.name)
+        case .hostilePrimary:
+            running?.end()
+            let time = random.duration(.milliseconds(10) ... .seconds(10))
+            let hostile = HostilePrimary(
+                world,
+                network,
+                at: SimulatedPrimary.endpoint,
+                after: primary.published,
+                store.history.position
+            )
+            guard hostile.serve(for: time) else { return .none }
+            hostileUntil = max(hostileUntil, world.now.advanced(by: time))
+            for replica in replicas { replica.hostileUntil = hostileUntil }
+            for sender in senders { sender.hostileUntil = hostileUntil }
+            return .now(SimulatedPrimary.endpoint)
+        case .reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom:
+            preconditionFailure("\(fault) is an action")
+        }
+    }
+
+    /// While the primary does not know the session of a sender.
+    private func intrudeSoon(on sender: SimulatedSender) {
+        guard random.oneIn(2) else { return }
+        world.schedule(after: random.duration(.microseconds(1) ... .milliseconds(5))) { [self] in
+            if !hasStoppedFaults, sender.process.isAlive { _ = intrude(on: sender, &random) }
+        }
+    }
+
+    /// - Returns: whether there is a primary to which a hostile peer can connect.
+    private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) -> Bool {
+        guard let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing else { return false }
+        let user = random.pick([HostilePeer.intruder, HostilePeer.member])
+        HostilePeer(world: world, network: network, server: server, user: user, hasKeys: primary.hasKeys)
+            .intrude(on: sender, &random)
+        return true
+    }
+
+    /// Changes what a user may send. As a primary does, closes all connections of all senders, with what is in flight,
+    /// if one may send nothing.
+    func changeRights(of user: String, to names: Set<String>) {
+        world.note("\(user) may send \(names.sorted())")
+        world.rights.change(user, to: names, at: world.now)
+        for sender in senders {
+            if sender.user == user { world.coverage.note(sender.machine.phaseName, .rightsChanged) }
+            guard names.isEmpty else { continue }
+            sender.socket.breakConnection(noticedAfter: .zero)
+            _ = sender.pusher?.breakConnection(keeping: 0)
+        }
+    }
+
+    func restoreRights() {
+        world.note("all users have their rights again")
+        world.rights.restore(at: world.now)
+    }
+
+    private func end(of range: ClosedRange<Duration>, _ random: inout SplitMix64) -> StatecastProtocol.Instant {
+        let end = world.now.advanced(by: random.duration(range))
+        world.note("until \(end.offset)")
+        return end
+    }
+
+    // MARK: Convergence
+
+    /// Stops faults and new actions for good, and checks that the cluster converges: replicas show the primary's state,
+    /// and every action has its outcome.
+    func converge() {
+        stopFaults()
+        let (start, deadline) = (world.eventCount, world.now.advanced(by: Self.maxConvergenceTime))
+        while world.violation == nil, !hasConverged, world.now < deadline,
+            world.eventCount < start + Self.maxConvergenceEvents, world.step()
+        {}
+        if world.violation == nil, let reason = reasonAgainstConvergence {
+            let what = "\(world.eventCount - start) events and at most \(Self.maxConvergenceTime)"
+            world.violated(.converges, "after \(what) without faults, \(reason)")
+        }
+    }
+
+    /// Longer than all deadlines of the protocol, and than what a queue holds takes to be sent.
+    private static let maxConvergenceTime = Duration.seconds(600)
+    /// Many times what any run needs: nodes that keep each other busy never converge.
+    private static let maxConvergenceEvents = 500_000
+
+    /// What remains: damaged snapshots, actions that trap, messages and commits that are delayed already, connections
+    /// whose break is noticed later, and hostile peers and primaries, which end within ten seconds.
+    private func stopFaults() {
+        world.note("faults stop")
+        hasStoppedFaults = true
+        for store in stores { store.disk?.heal() }
+        for replica in replicas { replica.process.heal() }
+        for sender in senders {
+            sender.process.heal()
+            sender.failsNextSave = false
+        }
+        primary.process?.heal()
+        primary.crashesLeft = 0
+        restoreRights()
+        // Replicas of another build than their primary's do not show its state.
+        for replica in replicas where replica.build != replica.store.build {
+            replica.end()
+            replicas.removeAll { $0 === replica }
+            addReplica(of: replica.store)
+        }
+        network.heal()
+    }
+
+    /// Ends all processes, which release each other then.
+    func end() {
+        let ended = senders
+        senders = []
+        for replica in replicas { replica.end() }
+        for sender in ended { sender.end() }
+        primary.process?.end()
+        world.end()
+    }
+
+    private var hasConverged: Bool { reasonAgainstConvergence == nil }
+
+    private var reasonAgainstConvergence: String? {
+        guard primary.isServing else { return "the primary does not serve" }
+        for store in stores where !store.openRequests.isEmpty {
+            return "\(store.name) has not answered \(store.openRequests.count) requests of its own process"
+        }
+        for sender in senders where !sender.isDone {
+            return "\(sender.name) has \(sender.machine.pendingCount) actions in its outbox, "
+                + "\(sender.outcomesMissing) without an outcome"
+        }
+        for sender in senders {
+            guard let id = sender.unreported.first else { continue }
+            return "no process of \(sender.name) was told the outcome of \(id), which is in its file"
+        }
+        for replica in replicas {
+            let history = replica.store.history
+            // The epoch is not compared: a new incarnation publishes nothing until its first update.
+            guard replica.status == .live, replica.position?.lineage == history.position?.lineage,
+                replica.position?.revision == history.position?.revision, replica.digest == history.digest
+            else {
+                return "\(replica.name) is \(replica.status) at \(replica.position.map { "\($0)" } ?? "none"), "
+                    + "the primary at \(history.position.map { "\($0)" } ?? "none")"
+            }
+        }
+        return nil
+    }
+}

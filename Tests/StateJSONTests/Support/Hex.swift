@@ -1,1 +1,0 @@
-../../StateCodingTests/Support/Hex.swift

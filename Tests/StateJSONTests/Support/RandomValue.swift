@@ -1,1 +1,0 @@
-../../StateCodingTests/Support/RandomValue.swift

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import StatecastCoding
+
+@Suite struct `A map of values` {
+    @Test(arguments: UInt64(0)..<10) func `behaves like a dictionary`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var (map, model) = (ValueMap(), [Value: Value]())
+        var kept: [(ValueMap, [Value: Value])] = []
+        for _ in 0..<600 {
+            let (key, value) = (generator.value(depth: 1), generator.value(depth: 1))
+            switch generator.below(4) {
+            case 0: map[key] = nil; model[key] = nil
+            case 1: #expect(map[key] == model[key])
+            default: map[key] = value; model[key] = value
+            }
+            if generator.below(60) == 0 { kept.append((map, model)) }
+        }
+        kept.append((map, model))
+        for (map, model) in kept {
+            #expect(map == ValueMap(model.map { ($0.key, $0.value) }))
+            #expect(map.hashValue == ValueMap(model.map { ($0.key, $0.value) }).hashValue)
+            #expect(map.keys.map(\.encoded) == map.keys.map(\.encoded).sorted { $0.lexicographicallyPrecedes($1) })
+            #expect(map.count == model.count && map.reversed().count == model.count)
+            for (key, value) in model { #expect(map[key] == value) }
+        }
+    }
+
+    @Test func `refuses a duplicate key, in any order and spelling`() throws {
+        let rows: [(key: Value, element: Value)] = (0..<100).map { (.text("row \(100 - $0)"), Value($0)) }
+        #expect(try ValueMap(unique: rows) == ValueMap(rows.map { ($0.key, $0.element) }))
+        for key: Value in ["row 50", "row 1"] {
+            let failure = #expect(throws: CodingFailure.self) { try ValueMap(unique: rows + [(key, .null)]) }
+            #expect(failure?.code == .duplicateKey)
+        }
+        #expect(throws: CodingFailure.self) { try ValueMap(unique: [("caf\u{E9}", 1), ("cafe\u{301}", 2)]) }
+    }
+
+    @Test func `shares parts that a patch does not change, and the next difference skips them`() throws {
+        let rows = (0..<20_000).map { (Value.text("row \($0)"), Value.map(["load": Value($0), "on": true])) }
+        let old = Value.map(ValueMap(rows))
+        var new = old
+        let change: Value = .map(["row 777": .map(["load": 1.5, "on": true])])
+        let patch = Patch(from: .map(["row 777": rows[777].1]), to: change)
+        try patch.apply(to: &new)
+        guard case .map(let before) = old, case .map(let after) = new else { return }
+        var comparison = TreeComparison(from: before.entries, to: after.entries, by: ==)
+        var shown: [Value] = []
+        comparison.run { key, _, _ in shown.append(key) }
+        #expect(shown == ["row 777"])
+        #expect(comparison.steps < 32 * 4)
+        #expect(Patch(from: old, to: new) == patch)
+    }
+}

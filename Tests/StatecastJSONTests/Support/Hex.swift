@@ -1,0 +1,1 @@
+../../StatecastCodingTests/Support/Hex.swift

@@ -1,0 +1,1 @@
+../../StatecastCodingTests/Support/RandomValue.swift

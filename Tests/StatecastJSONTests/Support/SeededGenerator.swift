@@ -1,0 +1,1 @@
+../../StatecastCodingTests/Support/SeededGenerator.swift

@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastSQLite
+import Testing
+
+@testable import StatecastSQLite
+@testable import StatecastTesting
+
+/// The bound of the log's size in docs/JOURNAL.md.
+@Suite(.timeLimit(.minutes(10))) struct `The log of a journal` {
+    /// A page in the log has a header.
+    private static let frameBytes = JournalSchema.pageBytes + 24
+
+    private static func logBytes(of path: String) -> Int { JournalDirectory(path: path).logBytes }
+
+    @Test(arguments: [40, 300_000])
+    func `stays within its bound, however large the records are`(bytes: Int) throws {
+        let bench = JournalBench(.normal)
+        try bench.begin()
+        let body = JournalRecord.sample(1, bytes: bytes).body
+        let pagesOfCommit = bytes / JournalSchema.pageBytes + 8
+        let bound = Checkpoints.maxLogBytes + pagesOfCommit * Self.frameBytes
+        var (most, written, sequence) = (0, 0, 0 as UInt64)
+        // Exceeds the bound, as the log consists of whole pages.
+        while written < Checkpoints.maxLogBytes * 5 / 4 {
+            sequence += 1
+            let record = JournalRecord(
+                sequence: JournalSequence(sequence),
+                from: Revision(sequence - 1),
+                to: Revision(sequence),
+                body: body
+            )
+            try bench.journal.append([record])
+            written += max(Self.frameBytes, bytes)
+            most = max(most, Self.logBytes(of: bench.path))
+        }
+        #expect(most <= bound, "\(most) bytes")
+        #expect(most > 0)
+        bench.journal.close()
+        #expect(Self.logBytes(of: bench.path) == 0)
+    }
+
+    @Test func `returns to its bound after a long read transaction`() throws {
+        let place = NewPath()
+        let directory = JournalDirectory(path: place.path)
+        try directory.make()
+        let records = try RecordStore(directory, .normal)
+        try records.begin(.sample, from: .sample(0))
+        var sequence: UInt64 = 0
+        func append() throws {
+            sequence += 1
+            try records.append([.sample(sequence, bytes: 1_000_000)])
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let reader = try DatabaseQueue(path: directory.database, configuration: configuration)
+        try reader.read { db in
+            _ = try Row.fetchOne(db, sql: "SELECT max(sequence) FROM record")
+            while directory.logBytes < Checkpoints.maxLogBytes * 3 / 2 { try append() }
+        }
+        try reader.close()
+        // The background checkpoint, after more appended bytes.
+        try records.checkpoint()
+        try append()
+        #expect(directory.logBytes <= Checkpoints.maxLogBytes)
+        records.close()
+    }
+
+    @Test func `stays within its bound while a journal is copied`() throws {
+        let count = UInt64(2 * Checkpoints.maxLogBytes / 1_000_000)
+        let target = NewPath()
+        var most = 0
+        let directory = JournalDirectory(path: target.path)
+        try JournalBuilder.write(to: target.path, .sample, from: .sample(0), as: .journal) {
+            draft throws(JournalFailure) in
+            for sequence in 1...count {
+                try draft.append([.sample(sequence, bytes: 1_000_000)])
+                most = max(most, directory.logBytes)
+            }
+        }
+        #expect(most > 0)
+        #expect(most <= Checkpoints.maxLogBytes + 72 * Self.frameBytes, "\(most) bytes")
+    }
+}
