@@ -1,10 +1,10 @@
 import CounterApp
 import Foundation
 import Logging
-import StateCoding
-import SyncProtocol
+import StatecastCoding
+import StatecastProtocol
+import StatecastZeroMQ
 import Testing
-import ZeroMQ
 
 @testable import Statecast
 
@@ -89,6 +89,11 @@ import ZeroMQ
         log.events.count { $0.hasPrefix("warning: the process uses") && $0.contains(isExceeded) }
     }
 
+    /// Attacks until the connections are closed, also after a failure: one that is slow to shake hands is replaced.
+    private static func repeatOnThread(until log: EventLog, _ attack: @escaping @Sendable () throws -> Void) {
+        Thread.detachNewThread { while closings(log) == 0 { try? attack() } }
+    }
+
     /// The connections are closed once for each node, and then not again. The last line comes after 30 seconds.
     @Test(.enabled(if: isMeasured))
     func `of a program that has much memory of its own disturbs its nodes once`() async {
@@ -143,13 +148,10 @@ import ZeroMQ
             let address = try await primary.start()
             let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
             let endpoint = try Endpoint(address.actions)
-            let flood = Thread {
-                do {
-                    let peer = try RawConnection(to: endpoint, as: "PUSH")
-                    while true { try peer.send(parts: 1 << 16) }
-                } catch { return }
+            Self.repeatOnThread(until: log) {
+                let peer = try RawConnection(to: endpoint, as: "PUSH")
+                while true { try peer.send(parts: 1 << 16) }
             }
-            flood.start()
             while Self.closings(log) == 0 { try await sender.send(CounterIncreaseRequested()) }
             let last = try await sender.send(CounterIncreaseRequested())
             #expect(last.number.rawValue == last.revision.rawValue)
@@ -168,15 +170,10 @@ import ZeroMQ
             let address = try await primary.start()
             let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
             let endpoint = try Endpoint(address.actions)
-            let flood = Thread {
-                do {
-                    while true {
-                        let peer = try RawConnection(to: endpoint, as: "PUSH")
-                        try peer.send(bytes: 900_000, ofMessageWith: 1 << 20)
-                    }
-                } catch { return }
+            Self.repeatOnThread(until: log) {
+                let peer = try RawConnection(to: endpoint, as: "PUSH")
+                try peer.send(bytes: 900_000, ofMessageWith: 1 << 20)
             }
-            flood.start()
             while Self.closings(log) == 0 { try await sender.send(CounterIncreaseRequested()) }
             let last = try await sender.send(CounterIncreaseRequested())
             #expect(last.number.rawValue == last.revision.rawValue)
@@ -218,17 +215,15 @@ import ZeroMQ
             }
             let endpoint = try Endpoint(address.publish)
             for _ in 0..<60 {
-                Thread.detachNewThread {
-                    do {
-                        let peer = try RawConnection(to: endpoint, as: "SUB")
-                        while true {
-                            for kind in [UInt8(1), 0] {
-                                for topic in topics { try peer.send(message: [kind] + topic) }
-                                // The chunks are published. Without a pause, the primary would be occupied in libzmq.
-                                Thread.sleep(forTimeInterval: 0.05)
-                            }
+                Self.repeatOnThread(until: log) {
+                    let peer = try RawConnection(to: endpoint, as: "SUB")
+                    while true {
+                        for kind in [UInt8(1), 0] {
+                            for topic in topics { try peer.send(message: [kind] + topic) }
+                            // The chunks are published. Without a pause, the primary would be occupied in libzmq.
+                            Thread.sleep(forTimeInterval: 0.05)
                         }
-                    } catch { return }
+                    }
                 }
             }
             while Self.closings(log) == 0 { try await sender.send(PartAdded(name: "a", letters: 1)) }
@@ -246,18 +241,11 @@ import ZeroMQ
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
             let listener = try RawListener()
-            let flood = Thread {
-                do {
-                    while true {
-                        let peer = try listener.accept(as: "XPUB")
-                        do {
-                            try peer.send(firstPart: Array("sc2/counter/feed\0".utf8))
-                            while true { try peer.send(parts: 1 << 16) }
-                        } catch { continue }
-                    }
-                } catch { return }
+            Self.repeatOnThread(until: log) {
+                let peer = try listener.accept(as: "XPUB")
+                try peer.send(firstPart: Array("sc2/counter/feed\0".utf8))
+                while true { try peer.send(parts: 1 << 16) }
             }
-            flood.start()
             var configuration = ReplicaConfiguration.quick
             configuration.maxMemory = 128 << 20
             let replica = try Replica<Counter>(
