@@ -1,0 +1,1 @@
+../../StatecastCodingTests/Hostile/FuzzCorpus.swift
