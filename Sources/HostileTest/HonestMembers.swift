@@ -109,14 +109,17 @@ actor HonestSender {
 struct Members {
     let primary: NodePublicKey
     private let plan: HostilePlan
+    /// Whether the primary and the honest members use their keys.
+    private let useKeys: Bool
 
     static let honest = ["honest-1", "honest-2"]
     static let board = "board"
     /// Have the rights to follow and to send. One for each round: a user who is banned does not come back in the next.
     static let attackers = (1...HostilePlan.maxRounds).map { "mallory-\($0)" }
 
-    init(_ plan: HostilePlan) throws {
+    init(_ plan: HostilePlan, useKeys: Bool) throws {
         self.plan = plan
+        self.useKeys = useKeys
         func make(_ name: String) throws -> NodePublicKey {
             let keys = NodeKeys.generate()
             try keys.write(toNewFileAt: plan.path(name + ".key"))
@@ -130,8 +133,9 @@ struct Members {
         try Data(list.utf8).write(to: URL(filePath: plan.path("access")))
     }
 
-    func security(of name: String) throws -> ClientSecurity {
-        ClientSecurity(keys: try NodeKeys(readingFileAt: plan.path(name + ".key")), primary: primary)
+    func security(of name: String) throws -> ClientSecurity? {
+        guard useKeys else { return nil }
+        return ClientSecurity(keys: try NodeKeys(readingFileAt: plan.path(name + ".key")), primary: primary)
     }
 
     func sender(_ name: String, at endpoint: String) throws -> ActionSender {

@@ -14,9 +14,11 @@ struct HostileTestCommand: AsyncParsableCommand {
             machine. Without an attack, two threads compute in its place. The test fails if the primary ends, its \
             memory exceeds the bound, an action is lost or doubled, the honest senders reach less than half of their \
             undisturbed throughput, or their 99th percentile is more than twice that of all rounds without an attack, \
-            of all scenarios (medians). Each line with a bound names its parts. With less than \
-            \(HostilePlan.ratiosFrom) seconds, one round runs, and throughput and latency are not judged. It needs \
-            Linux (/proc).
+            of all scenarios (medians). Each line with a bound names its parts. An attack that makes libzmq collect \
+            more than maxMemory must make the primary close its connections, and serve the honest members again. \
+            Attacks on memory are paced, and run at the standard priority: their memory has to grow also on a busy \
+            machine. They run in one round, as all scenarios do with less than \(HostilePlan.ratiosFrom) seconds; \
+            throughput and latency are not judged then. It needs Linux (/proc).
             """,
         subcommands: [AttackCommand.self]
     )
@@ -32,6 +34,9 @@ struct HostileTestCommand: AsyncParsableCommand {
 
     @Option(help: "The primary's limit of open files.")
     var openFiles = 1424
+
+    @Option(help: "The primary's maxMemory in attacks on memory, in bytes; 0: no limit, which shows what they cost.")
+    var maxMemory = 300 << 20
 
     func validate() throws {
         for name in only where Scenario.all.allSatisfy({ $0.name != name }) {
@@ -54,7 +59,8 @@ struct HostileTestCommand: AsyncParsableCommand {
             let plan = HostilePlan(
                 folder: folder,
                 seconds: seconds,
-                openFiles: openFiles
+                openFiles: openFiles,
+                maxMemory: maxMemory
             )
             let faults: [String]
             do {
@@ -87,6 +93,7 @@ struct HostilePlan: Sendable {
     /// Of all rounds.
     let seconds: Double
     let openFiles: Int
+    let maxMemory: Int
 
     /// The seconds from which throughput and latency are judged.
     static let ratiosFrom = 20.0

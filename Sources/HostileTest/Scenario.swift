@@ -11,6 +11,10 @@ struct Scenario: Sendable {
     /// Whether one member attacks in all rounds, and keeps the rates. An idle session of an honest sender must outlive
     /// the attacks: the sessions of one user occupy its own share only.
     var isByOneMember = false
+    /// Whether the primary and the honest members use keys.
+    var usesKeys = true
+    /// What an attack on memory makes libzmq collect.
+    var hoard: Hoard?
     /// The parts of the bound beyond the memory without an attack.
     let memory: [MemoryTerm]
     /// Each runs on a thread of its own, until the process is killed.
@@ -21,6 +25,8 @@ struct Scenario: Sendable {
         _ summary: String,
         hosts: Int = 0,
         isByOneMember: Bool = false,
+        usesKeys: Bool = true,
+        hoard: Hoard? = nil,
         costs: [MemoryTerm] = [],
         _ attack: [@Sendable (AttackTarget, AttackTally) throws -> Void]
     ) {
@@ -28,8 +34,29 @@ struct Scenario: Sendable {
         self.summary = summary
         self.hosts = hosts
         self.isByOneMember = isByOneMember
-        self.memory = MemoryTerm.queues + costs
+        self.usesKeys = usesKeys
+        self.hoard = hoard
+        self.memory = MemoryTerm.queues + costs + (hoard.map { [MemoryTerm(name: "hoard", bytes: $0.bytes)] } ?? [])
         self.attack = attack
+    }
+}
+
+extension Scenario {
+    /// Whether the attack makes a primary close its connections.
+    func exceeds(_ maxMemory: Int) -> Bool { hoard.map { $0.bytes > maxMemory } ?? false }
+}
+
+/// The memory that an attack costs a primary without `maxMemory`, and by how much it grows in a second at most.
+struct Hoard: Sendable {
+    /// The messages, frames or connections of the attack, by which it counts.
+    let count: Int
+    let bytes: Int
+    let bytesPerSecond: Int
+
+    init(_ count: Int, perSecond: Int, bytesOfEach bytes: Int) {
+        self.count = count
+        self.bytes = count * bytes
+        bytesPerSecond = perSecond * bytes
     }
 }
 
@@ -39,7 +66,6 @@ struct MemoryTerm: Sendable {
     let bytes: Int
 
     private static let limits = Limits()
-    private static let configuration = PrimaryConfiguration()
 
     /// What a store keeps under any load of its members: updates for returning replicas, frames that wait for a turn,
     /// and records that are not stored.
@@ -77,15 +103,6 @@ struct MemoryTerm: Sendable {
     /// Snapshots of a state of 4,096 hosts.
     static let snapshots = MemoryTerm(name: "maxSnapshots * 2 MiB", bytes: limits.maxSnapshots << 21)
 
-    /// Chunks for subscribers that do not read.
-    static func unreadChunks(connections: Int) -> MemoryTerm {
-        let mark = configuration.publishHighWaterMark
-        return MemoryTerm(
-            name: "\(connections) * publishHighWaterMark * maxChunkBytes",
-            bytes: connections * mark * limits.maxChunkBytes
-        )
-    }
-
     /// The frames of senders that wait in the socket: a window for each connection.
     static func windows(connections: Int) -> MemoryTerm {
         MemoryTerm(name: "\(connections) * maxWindowBytes", bytes: connections * limits.maxWindowBytes)
@@ -99,6 +116,38 @@ extension Scenario {
             "connections without a handshake, held up to the limit of open files",
             costs: [.connections(1024)],
             [ConnectionAttacks.hold]
+        ),
+        Scenario(
+            "idle",
+            "\(ConnectionAttacks.idleConnections) connections of a member that sends nothing",
+            hoard: Hoard(
+                ConnectionAttacks.idleConnections,
+                perSecond: ConnectionAttacks.idleConnections,
+                bytesOfEach: 64 << 10
+            ),
+            [ConnectionAttacks.idle]
+        ),
+        Scenario(
+            "endless",
+            "a message that does not end, in frames of one byte, to a primary without keys",
+            usesKeys: false,
+            // The size of libzmq's `zmq_msg_t`.
+            hoard: Hoard(
+                ConnectionAttacks.endlessFrames,
+                perSecond: ConnectionAttacks.endlessFramesPerSecond,
+                bytesOfEach: 64
+            ),
+            [ConnectionAttacks.endlessMessage]
+        ),
+        Scenario(
+            "half-messages",
+            "\(ConnectionAttacks.halfMessages) connections that stop before the end of a frame",
+            hoard: Hoard(
+                ConnectionAttacks.halfMessages,
+                perSecond: ConnectionAttacks.halfMessagesPerSecond,
+                bytesOfEach: ConnectionAttacks.halfMessageBytes + 64 << 10
+            ),
+            [ConnectionAttacks.halfMessages]
         ),
         Scenario(
             "half-frames",
@@ -131,11 +180,16 @@ extension Scenario {
             [SubscriptionAttacks.joins]
         ),
         Scenario(
-            "slow-reader",
-            "\(SubscriptionAttacks.slowReaders) connections that request the chunks of a large store and hardly read",
+            "slow-readers",
+            "\(SubscriptionAttacks.slowReaders) connections that request the chunks of a large store and do not read",
             hosts: 4000,
-            costs: [.snapshots, .unreadChunks(connections: SubscriptionAttacks.slowReaders)],
-            Array(repeating: SubscriptionAttacks.slowReader, count: SubscriptionAttacks.slowReaders)
+            hoard: Hoard(
+                SubscriptionAttacks.slowReaders * SubscriptionAttacks.slowReaderRounds,
+                perSecond: SubscriptionAttacks.slowReadersPerSecond,
+                bytesOfEach: 3 << 19
+            ),
+            costs: [.snapshots],
+            [SubscriptionAttacks.slowReaders]
         ),
         Scenario(
             "replayed",

@@ -13,7 +13,7 @@ struct Trial: Sendable {
     init(_ scenario: Scenario, _ plan: HostilePlan) throws {
         self.scenario = scenario
         self.plan = plan
-        members = try Members(plan)
+        members = try Members(plan, useKeys: scenario.usesKeys)
     }
 
     /// A trial ends if no honest action is confirmed for this time, or the primary has this much memory beyond its
@@ -27,11 +27,11 @@ struct Trial: Sendable {
             "statecast-primary",
             [
                 "--app", "fleet", "--journal", plan.journal, "--history-bytes", "\(1 << 40)",
-                "--keys", plan.path("primary.key"), "--access", plan.path("access"),
                 "--publish", "tcp://127.0.0.1:*", "--actions", "tcp://127.0.0.1:*", "--receipts", "tcp://127.0.0.1:*",
                 // A node that polls yields its processor between polls, here to the attack.
                 "--busy-polling-max", "0",
-            ],
+            ] + (scenario.usesKeys ? ["--keys", plan.path("primary.key"), "--access", plan.path("access")] : [])
+                + (scenario.hoard == nil ? [] : ["--max-memory", "\(plan.maxMemory)"]),
             openFiles: plan.openFiles,
             output: plan.path("primary")
         )
@@ -65,6 +65,7 @@ struct Trial: Sendable {
         report.faults += verdict.faults
         report.actions = verdict.actions
         report.logLines = primary.logLines.count
+        report.hasClosedConnections = primary.hasClosedConnections
         report.judge()
         return report
     }
@@ -94,8 +95,9 @@ struct Trial: Sendable {
         if scenario.hosts > 0 { try await honest.senders[0].addHosts(scenario.hosts) }
         if scenario.isByOneMember { try await honest.idle.send() }
         _ = try await phase(.seconds(1), primary, honest)
-        var report = TrialReport(scenario, judgesRatios: plan.judgesRatios)
-        for round in 1...plan.rounds {
+        var report = TrialReport(scenario, plan)
+        // The primary closes its connections again after half a minute at the earliest.
+        for round in 1...(scenario.hoard == nil ? plan.rounds : 1) {
             report.calm.append(try await phase(round, of: .none, primary, honest))
             if round == 1 { report.calmBytes = peak.bytes }
             report.attacked.append(try await phase(round, of: scenario, primary, honest))
@@ -128,12 +130,17 @@ struct Trial: Sendable {
                 "--keys", plan.path(Members.attackers[scenario.isByOneMember ? 0 : round - 1] + ".key"),
             ],
             openFiles: nil,
-            isIdle: true,
+            isIdle: scenario.hoard == nil,
             output: plan.path("\(scenario.name)-\(round)")
         )
         defer { attack.kill() }
-        _ = try await attack.awaitLines { $0.last.map(AttackCounts.init).map { $0.sent > 0 } ?? false }
-        let figures = try await phase(plan.phase, primary, honest, attack)
+        var longest: Duration?
+        if let hoard = scenario.hoard {
+            longest = try await longestAction(primary, attack, of: hoard, honest.senders[0])
+        }
+        _ = try await attack.awaitLines { _ in attack.counts.sent > 0 }
+        var figures = try await phase(plan.phase, primary, honest, attack)
+        figures.longestAction = longest
         guard attack.isRunning else { throw attack.failure }
         return figures
     }
@@ -145,7 +152,7 @@ struct Trial: Sendable {
         _ honest: HonestNodes,
         _ attack: Child? = nil
     ) async throws -> PhaseFigures {
-        func counts() -> AttackCounts { attack?.lines.last.map(AttackCounts.init) ?? AttackCounts() }
+        func counts() -> AttackCounts { attack?.counts ?? AttackCounts() }
         let (start, usage, counted) = (ContinuousClock.now, try primary.usage, counts())
         let half = start + duration / 2
         let confirmed = try await withThrowingTaskGroup { group in
@@ -173,6 +180,24 @@ struct Trial: Sendable {
         )
     }
 
+    /// Sends actions from the beginning of an attack until two seconds after the primary has closed its connections,
+    /// or the attack has ended, or half a minute has passed.
+    ///
+    /// - Returns: the longest time of an action.
+    private func longestAction(
+        _ primary: Child,
+        _ attack: Child,
+        of hoard: Hoard,
+        _ sender: HonestSender
+    ) async throws -> Duration {
+        var longest = Duration.zero
+        let end = ContinuousClock.now + .seconds(30)
+        while .now < end, !primary.hasClosedConnections, attack.counts.sent < hoard.count {
+            longest = max(longest, try await sender.latencies(until: .now + .milliseconds(100)).max() ?? .zero)
+        }
+        return max(longest, try await sender.latencies(until: .now + .seconds(2)).max() ?? .zero)
+    }
+
     /// Waits until the primary has processed what an attack has left in its queues.
     ///
     /// - Returns: `false` if that takes more than half a minute.
@@ -183,6 +208,16 @@ struct Trial: Sendable {
             if try primary.usage.processorSeconds - before < 0.06 { return true }
         }
         return false
+    }
+}
+
+extension Child {
+    /// What an attack has done.
+    fileprivate var counts: AttackCounts { lines.last.map(AttackCounts.init) ?? AttackCounts() }
+
+    /// Whether a primary had more than `maxMemory`.
+    fileprivate var hasClosedConnections: Bool {
+        logLines.contains { $0.contains("more than maxMemory; peers connect again") }
     }
 }
 
@@ -213,7 +248,9 @@ struct Endpoints: Sendable {
             }
             return String(field.dropFirst(name.count + 1))
         }
-        self.init(publish: try field("publish"), actions: try field("actions"), receipts: try field("receipts"))
+        // Without keys, receipts are published with the states.
+        let publish = try field("publish")
+        self.init(publish: publish, actions: try field("actions"), receipts: (try? field("receipts")) ?? publish)
     }
 }
 

@@ -14,12 +14,15 @@ struct PhaseFigures: Sendable {
     let answers: Double
     /// The time until the replica had the last confirmed action.
     let replicaSeconds: Double
+    /// In an attack on memory, the longest time of an action before the other figures were measured.
+    var longestAction: Duration?
 }
 
 /// The result of a scenario.
 struct TrialReport: Sendable {
     let scenario: Scenario
     let judgesRatios: Bool
+    let maxMemory: Int
     var calm: [PhaseFigures] = []
     var attacked: [PhaseFigures] = []
     /// The primary's peak memory after the first phase without an attack, and at the end.
@@ -29,11 +32,15 @@ struct TrialReport: Sendable {
     var isCalmAgain = true
     var actions = 0
     var logLines = 0
+    /// Whether the primary closed its connections for lack of memory.
+    var hasClosedConnections = false
     var faults: [String] = []
 
-    init(_ scenario: Scenario, judgesRatios: Bool) {
+    init(_ scenario: Scenario, _ plan: HostilePlan) {
         self.scenario = scenario
-        self.judgesRatios = judgesRatios
+        // In one round, they depend too much on other work of the machine.
+        judgesRatios = plan.judgesRatios && scenario.hoard == nil
+        maxMemory = plan.maxMemory
     }
 }
 
@@ -60,7 +67,18 @@ extension TrialReport {
 
     private var throughputRatio: Double { median(attacked, \.throughput) / median(calm, \.throughput) }
 
-    private var maxBytes: Int { scenario.memory.reduce(calmBytes) { $0 + $1.bytes } }
+    /// The parts of the bound. The primary looks at its memory once a second, and closing takes time.
+    private var terms: [MemoryTerm] {
+        guard let hoard = scenario.hoard, scenario.exceeds(maxMemory) else {
+            return [MemoryTerm(name: "calm", bytes: calmBytes)] + scenario.memory
+        }
+        return [
+            MemoryTerm(name: "maxMemory", bytes: maxMemory),
+            MemoryTerm(name: "2 s of the attack", bytes: 2 * hoard.bytesPerSecond),
+        ]
+    }
+
+    private var maxBytes: Int { terms.reduce(0) { $0 + $1.bytes } }
 
     var text: String {
         let rates = [\PhaseFigures.attackInLoad, \.attackInLatency].map { rate in median(attacked) { $0[keyPath: rate] }
@@ -78,14 +96,21 @@ extension TrialReport {
             "\(actions)",
             "\(logLines)",
         ]
-        let terms = scenario.memory.map { " + \($0.name) \($0.bytes >> 20)" }.joined()
-        return Self.row(cells) + "\n    bound \(maxBytes >> 20) MiB = calm \(calmBytes >> 20)\(terms)"
+        let sum = terms.map { "\($0.name) \($0.bytes >> 20)" }.joined(separator: " + ")
+        let closing = hasClosedConnections ? "; the primary closed its connections" : ""
+        let longest = attacked.compactMap(\.longestAction).max().map {
+            "\n    the longest honest action took \(($0 / .seconds(1)).text(2)) s\(closing)"
+        }
+        return Self.row(cells) + "\n    bound \(maxBytes >> 20) MiB = \(sum)" + (longest ?? "")
     }
 
     /// Adds what is wrong with the figures.
     mutating func judge() {
         if peakBytes > maxBytes {
             faults.append("the primary had \(peakBytes >> 20) MiB, the bound is \(maxBytes >> 20)")
+        }
+        if scenario.exceeds(maxMemory), !hasClosedConnections {
+            faults.append("the primary did not close its connections")
         }
         if !isCalmAgain { faults.append("the primary was busy half a minute after an attack") }
         guard judgesRatios else { return }

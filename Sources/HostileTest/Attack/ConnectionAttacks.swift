@@ -1,8 +1,9 @@
 import Foundation
+import StatecastProtocol
 import StatecastThreading
 import StatecastZeroMQ
 
-/// Attacks by connections, most of them without a key.
+/// Attacks by connections, most of them without a key, and by messages that stop in the middle.
 enum ConnectionAttacks {
     /// More than the primary may have.
     private static let maxHeld = 4096
@@ -23,13 +24,23 @@ enum ConnectionAttacks {
         }
     }
 
+    /// The connections of ``idle(_:_:)``.
+    static let idleConnections = 1021
+
+    /// Connects as senders do, and sends no action.
+    @Sendable static func idle(_ target: AttackTarget, _ tally: AttackTally) throws {
+        // Two connections each, and one more.
+        let sessions = try (0..<idleConnections / 2).map { _ in Held(try RawSession(target)) }
+        let last = Held(try target.socket(.push, at: target.endpoints.actions))
+        tally.send(idleConnections)
+        withExtendedLifetime((sessions, last)) { while true { Thread.sleep(forTimeInterval: 1) } }
+    }
+
     /// Begins the handshake of ZMTP, and stops or resets at a random byte. Some connections announce a command of 2^62
     /// bytes.
     @Sendable static func halfHandshakes(_ target: AttackTarget, _ tally: AttackTally) throws {
         var random = SplitMix64(seed: .random(in: .min ... .max))
-        let greeting =
-            [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 1] + Array("CURVE".utf8)
-            + [UInt8](repeating: 0, count: 47)
+        let greeting = RawConnection.greeting("CURVE")
         var held: [RawConnection] = []
         while true {
             guard let connection = RawConnection(to: target.endpoints.actions) else { continue }
@@ -48,6 +59,39 @@ enum ConnectionAttacks {
         let session = try RawSession(target)
         let frames = try target.socket(.push, at: relay.endpoint)
         while true { try frames.push(session.message(from: 1, count: 256)) }
+    }
+
+    /// The frames of one byte of ``endlessMessage(_:_:)``, and how many it sends in a second at most: 6 MB of 63 MB.
+    static let endlessFrames = 21_000_000
+    static let endlessFramesPerSecond = 2_000_000
+
+    /// One message whose every frame says that another one follows. libzmq sends only complete messages, so the
+    /// connection is a raw one, to a primary without keys: a member with a key could do the same by CURVE.
+    @Sendable static func endlessMessage(_ target: AttackTarget, _ tally: AttackTally) throws {
+        guard let connection = RawConnection(to: target.endpoints.actions) else { throw TrialFailure("no connection") }
+        let ready = [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 4] + Array("PUSH".utf8)
+        connection.write(RawConnection.greeting("NULL") + [4, UInt8(ready.count)] + ready)
+        let count = endlessFramesPerSecond / 100
+        let frames = Array(repeatElement([1, 1, 0] as [UInt8], count: count).joined())
+        for _ in 0..<(endlessFrames / count) {
+            guard connection.write(frames) else { break }
+            tally.send(count)
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        withExtendedLifetime(connection) { while true { Thread.sleep(forTimeInterval: 1) } }
+    }
+
+    /// The connections of ``halfMessages(_:_:)``, how many it opens in a second at most, and the bytes of each.
+    static let halfMessages = 300
+    static let halfMessagesPerSecond = 50
+    static let halfMessageBytes = Limits().maxFrameBytes * 2
+
+    /// A frame of the largest size on each of many connections, which stay open before its last bytes.
+    @Sendable static func halfMessages(_ target: AttackTarget, _ tally: AttackTally) throws {
+        let relay = try CuttingRelay(to: target.endpoints.actions, tally, holding: halfMessages)
+        let frames = try target.socket(.push, at: relay.endpoint) { $0.sendHighWaterMark = 1 }
+        let message = [UInt8](repeating: 0, count: halfMessageBytes)
+        while true { try frames.push(message) }
     }
 }
 
@@ -93,12 +137,28 @@ final class RawConnection: Sendable {
         return count == 0 || count < 0 && errno != EAGAIN && errno != EINPROGRESS
     }
 
-    func write(_ bytes: some Collection<UInt8>) {
-        let bytes = Array(bytes)
-        // Waits for the connection.
-        var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&item, 1, 10)
-        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    /// The greeting of ZMTP.
+    static func greeting(_ mechanism: String) -> [UInt8] {
+        let zeros = [UInt8](repeating: 0, count: 52)
+        return [0xFF] + zeros.prefix(8) + [0x7F, 3, 1] + Array(mechanism.utf8) + zeros.dropLast(mechanism.utf8.count)
+    }
+
+    /// Waits for the connection, and for room.
+    ///
+    /// - Returns: `false` if the connection has ended, or has no room for a second.
+    @discardableResult
+    func write(_ bytes: some Collection<UInt8>) -> Bool {
+        var bytes = Array(bytes)[...]
+        while !bytes.isEmpty {
+            var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            guard poll(&item, 1, 1000) == 1 else { return false }
+            let count = bytes.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            bytes.removeFirst(count)
+        }
+        return true
     }
 
     /// The end of the connection is a reset.
@@ -108,11 +168,13 @@ final class RawConnection: Sendable {
     }
 }
 
-/// Relays connections to the primary, one at a time, and resets each at a random byte.
+/// Relays connections to the primary, one at a time, and resets each at a random byte, or keeps it open.
 private final class CuttingRelay: Sendable {
     let endpoint: String
 
-    init(to target: String, _ tally: AttackTally) throws {
+    /// - Parameter count: the connections that stay open, each after ``ConnectionAttacks/halfMessageBytes``; `nil`:
+    ///   none does.
+    init(to target: String, _ tally: AttackTally, holding count: Int? = nil) throws {
         let listener = socket(AF_INET, RawConnection.stream, 0)
         var address = RawConnection.address(port: 0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -125,12 +187,17 @@ private final class CuttingRelay: Sendable {
         endpoint = "tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
         Thread.detachNewThread {
             var random = SplitMix64(seed: .random(in: .min ... .max))
-            while true {
+            var held: [RawConnection] = []
+            while held.count != count {
                 let client = accept(listener, nil, nil)
                 guard client >= 0, let server = RawConnection(to: target) else { continue }
-                Self.relay(RawConnection(descriptor: client), server, bytes: Int(random.next() % 200_000))
+                let bytes = count == nil ? Int(random.next() % 200_000) : ConnectionAttacks.halfMessageBytes
+                Self.relay(RawConnection(descriptor: client), server, bytes: bytes)
+                if count == nil { server.reset() } else { held.append(server) }
                 tally.send()
+                if count != nil { Thread.sleep(forTimeInterval: 1 / Double(ConnectionAttacks.halfMessagesPerSecond)) }
             }
+            withExtendedLifetime(held) { while true { Thread.sleep(forTimeInterval: 1) } }
         }
     }
 
@@ -148,6 +215,5 @@ private final class CuttingRelay: Sendable {
                 if from === client { left -= max(0, count) }
             }
         }
-        server.reset()
     }
 }

@@ -47,6 +47,12 @@ extension Socket {
     }
 }
 
+/// A value that an array cannot contain.
+final class Held<Value: ~Copyable> {
+    let value: Value
+    init(_ value: consuming Value) { self.value = value }
+}
+
 /// A session of a sender that keeps no rule.
 struct RawSession: ~Copyable {
     let secret: SessionSecret
