@@ -54,7 +54,7 @@ final class World: @unchecked Sendable {
     ///
     /// - Returns: `false` if there is none.
     func step() -> Bool {
-        guard let event = heap.minPop() else { return false }
+        guard let event = heap.popMin() else { return false }
         now = event.time
         eventCount += 1
         event.body()
