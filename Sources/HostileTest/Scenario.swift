@@ -98,7 +98,7 @@ struct MemoryTerm: Sendable {
         )
     }
 
-    static let joins = MemoryTerm(name: "maxJoinsWaiting * 1 KiB", bytes: limits.maxJoinsWaiting << 10)
+    static let joins = MemoryTerm(name: "maxWaitingJoins * 1 KiB", bytes: limits.maxWaitingJoins << 10)
 
     /// Snapshots of a state of 4,096 hosts.
     static let snapshots = MemoryTerm(name: "maxSnapshots * 2 MiB", bytes: limits.maxSnapshots << 21)

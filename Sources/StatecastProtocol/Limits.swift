@@ -68,7 +68,7 @@ public struct Limits: Hashable, Sendable {
     /// The maximum number of updates that are composed for one join; a joiner that misses more starts from a snapshot.
     public var maxCatchUpComposed = 16_384
     /// The maximum number of queued joins; beyond it, the primary answers `busy`.
-    public var maxJoinsWaiting = 4096
+    public var maxWaitingJoins = 4096
     /// The maximum number of joins that a store answers in one turn.
     public var maxJoinsPerTurn = 64
     /// The maximum number of updates that a store composes in one turn; a single join may exceed it.
@@ -87,9 +87,9 @@ public struct Limits: Hashable, Sendable {
     /// judges by the interval of its own limits whether a connection delivers nothing.
     public var heartbeatInterval = Duration.seconds(1)
     /// The number of consecutive missed heartbeats after which a replica becomes stale.
-    public var maxHeartbeatsMissed = 3
+    public var maxMissedHeartbeats = 3
     /// The maximum random delay before a replica replaces a connection that has delivered nothing for longer than
-    /// `maxHeartbeatsMissed` heartbeats, which spreads the replicas of a primary that was stopped.
+    /// `maxMissedHeartbeats` heartbeats, which spreads the replicas of a primary that was stopped.
     public var maxReconnectJitter = Duration.seconds(3)
     /// The maximum silence before a replica replaces its connection again: it doubles with each replacement, until a
     /// message arrives.
@@ -97,7 +97,7 @@ public struct Limits: Hashable, Sendable {
     /// The number of consecutive requests without an answer after which a sender replaces its connections; it doubles
     /// with each replacement, up to eight times as many. After as many answers in a row that show no progress of what
     /// was pushed, a sender replaces the connection for actions.
-    public var maxRequestsUnanswered = 2
+    public var maxUnansweredRequests = 2
     /// The delay before the first retry of a request.
     public var minRetryDelay = Duration.seconds(1)
     /// The maximum delay between retries.

@@ -33,7 +33,7 @@ struct Sizes: Sendable {
         sizes.limits.maxChunksAhead = 2
         sizes.limits.maxBacklogBytes = 2500
         sizes.limits.maxJoinsPerTurn = 1
-        sizes.limits.maxJoinsWaiting = 2
+        sizes.limits.maxWaitingJoins = 2
         sizes.limits.maxChunkBytesPerTurn = 400
         sizes.limits.maxSnapshots = 2
         sizes.limits.snapshotRetention = .seconds(5)

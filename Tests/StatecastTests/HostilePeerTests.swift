@@ -272,7 +272,7 @@ import Testing
 
     @Test func `thousands of concurrent joins are all answered, and abandoned ones do no harm`() async throws {
         try await withCounter {
-            $0.limits.maxJoinsWaiting = 100_000
+            $0.limits.maxWaitingJoins = 100_000
         } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             let topics = (0..<5000).map { "sc2/counter/join/" + hexadecimal($0) + "/none" }
@@ -291,7 +291,7 @@ import Testing
 
     @Test func `joins that exceed the queue are asked to retry`() async throws {
         try await withCounter {
-            $0.limits.maxJoinsWaiting = 0
+            $0.limits.maxWaitingJoins = 0
         } _: { cluster in
             let peer = try await RawPeer(cluster.address)
             let topic = "sc2/counter/join/0123456789abcdef/none"

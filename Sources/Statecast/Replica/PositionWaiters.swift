@@ -27,13 +27,13 @@ struct PositionWaiters: Sendable {
     }
 
     private let progress = Monitor(Progress())
-    private static let maxLineagesRemembered = 64
+    private static let maxRememberedLineages = 64
 
     /// The replica shows a position.
     func shown(_ position: Position) {
         progress.change { progress in
             if let shown = progress.shown, shown.lineage != position.lineage {
-                progress.left = progress.left.suffix(Self.maxLineagesRemembered - 1) + [shown.lineage]
+                progress.left = progress.left.suffix(Self.maxRememberedLineages - 1) + [shown.lineage]
                 progress.left.removeAll { $0 == position.lineage }
             }
             progress.shown = position

@@ -70,8 +70,8 @@ struct Feed: Hashable, Sendable {
             hasAnsweredSchema = true
             directives.append(.publish(.schema, .schema(schema(sessions: sessions))))
         case .join(let nonce, let position):
-            guard joins.count < limits.maxJoinsWaiting else {
-                let reason = Rejection(.busy, "\(limits.maxJoinsWaiting) joins are waiting already; try again")
+            guard joins.count < limits.maxWaitingJoins else {
+                let reason = Rejection(.busy, "\(limits.maxWaitingJoins) joins are waiting already; try again")
                 directives.append(.count(.refused(.busy)))
                 let refusal = Refusal(reason, retryAfter: limits.minRetryDelay)
                 return directives.append(.publish(topic, .refusal(refusal)))

@@ -94,7 +94,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     package var exceededLimit: String? {
         let maxFrameBytes = Inbox.bytes(ofMessage: limits.maxFrameBytes)
         let counts = [
-            ("joins", feed.joinsWaiting, limits.maxJoinsWaiting),
+            ("joins", feed.joinsWaiting, limits.maxWaitingJoins),
             ("sessions", admission.sessions.count, admission.maxSessions),
             ("actions of a session", admission.sessions.maxUndurableCount, limits.maxWindowActions),
             ("updates", feed.updatesKept, limits.maxRingUpdates),

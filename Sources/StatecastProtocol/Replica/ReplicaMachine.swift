@@ -114,7 +114,7 @@ package struct ReplicaMachine: Hashable, Sendable {
     /// The memory of the updates that are buffered.
     package var backlogBytes: Int { if case .pulling(let pull) = phase { pull.backlogBytes } else { 0 } }
 
-    private var staleAfter: Duration { heartbeatInterval * (limits.maxHeartbeatsMissed + 1) }
+    private var staleAfter: Duration { heartbeatInterval * (limits.maxMissedHeartbeats + 1) }
 
     /// Handles a deadline. Call it after handling the messages that arrived, so that a process that was suspended
     /// first handles the messages that it missed.

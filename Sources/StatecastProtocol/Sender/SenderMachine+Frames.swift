@@ -43,9 +43,9 @@ extension SenderMachine {
         let isStalled = outbox.hasOutstanding && (watermark.number.map { $0 < outbox.first } ?? true)
         if isAnswer { stalledCount = isStalled ? stalledCount + 1 : 0 }
         if uplink == nil || registration?.watermark?.endpoint != watermark.endpoint
-            || stalledCount >= limits.maxRequestsUnanswered
+            || stalledCount >= limits.maxUnansweredRequests
         {
-            if uplink != nil, stalledCount >= limits.maxRequestsUnanswered {
+            if uplink != nil, stalledCount >= limits.maxUnansweredRequests {
                 connecting = [.count(.actionsReconnecting)]
             }
             (uplink, stalledCount) = (nil, 0)

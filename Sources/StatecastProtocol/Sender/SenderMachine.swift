@@ -349,7 +349,7 @@ package struct SenderMachine: Hashable, Sendable {
         guard !isAnswered else { return ask(at: now, using: &generator) }
         unansweredCount += 1
         // At the longest delay between requests, the sixteen take two minutes.
-        let maxUnanswered = limits.maxRequestsUnanswered << min(replacements, 3)
+        let maxUnanswered = limits.maxUnansweredRequests << min(replacements, 3)
         return unansweredCount < maxUnanswered ? ask(at: now, using: &generator) : reconnect(at: now, using: &generator)
     }
 

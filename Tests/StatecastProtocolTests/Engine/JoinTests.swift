@@ -214,8 +214,8 @@ import Testing
         #expect(Set(bench.turn().topics).count == 1)
     }
 
-    @Test func `maxJoinsWaiting joins wait, one more is refused as busy`() throws {
-        var bench = PrimaryBench(.with { $0.maxJoinsWaiting = 3 })
+    @Test func `maxWaitingJoins joins wait, one more is refused as busy`() throws {
+        var bench = PrimaryBench(.with { $0.maxWaitingJoins = 3 })
         for nonce in UInt64(1)...3 { #expect(bench.subscribed(to: PrimaryBench.join(nonce)) == []) }
         let refused = bench.subscribed(to: PrimaryBench.join(4)).refusals(on: PrimaryBench.join(4))
         #expect(refused.map(\.reason.code) == [.busy])

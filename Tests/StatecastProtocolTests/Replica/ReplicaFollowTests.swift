@@ -92,8 +92,8 @@ import Testing
         #expect(bench.joinsFrom == Fixture.position(5))
     }
 
-    @Test func `it is stale after maxHeartbeatsMissed missed heartbeats, and live with the next`() {
-        var bench = ReplicaBench.live(at: 5, .with { $0.maxHeartbeatsMissed = 3 })
+    @Test func `it is stale after maxMissedHeartbeats missed heartbeats, and live with the next`() {
+        var bench = ReplicaBench.live(at: 5, .with { $0.maxMissedHeartbeats = 3 })
         bench.wait(until: .seconds(3.9))
         #expect(bench.status == .live)
         bench.wait(until: .seconds(4))

@@ -26,7 +26,7 @@ private struct StoreRun {
         limits.maxRingBytes = 512
         limits.maxCatchUpUpdates = 1
         limits.maxCatchUpComposed = 6
-        limits.maxJoinsWaiting = 3
+        limits.maxWaitingJoins = 3
         limits.maxJoinsPerTurn = 2
         limits.maxSnapshots = 2
         limits.snapshotRetention = .seconds(3)
