@@ -70,6 +70,14 @@ extension CBORHead {
         default: nil
         }
     }
+
+    /// Whether a head of major type 7 is in canonical form: a float in the shortest precision, with one zero and one
+    /// NaN.
+    static func isCanonical(_ first: UInt8, bits: UInt64) -> Bool {
+        guard let value = float(first, bits: bits) else { return true }
+        let shortest = ShortestFloat(value == 0 ? 0 : value)
+        return shortest.first == first && shortest.bits == bits
+    }
 }
 
 extension ArraySlice<UInt8> {
@@ -121,13 +129,14 @@ struct CheckedItems {
         return value
     }
 
-    /// Whether an item is known to be a leaf in canonical form: `false` for floats, tagged values and texts beyond
-    /// ASCII.
+    /// Whether an item is known to be a leaf in canonical form; `false` for a text beyond ASCII says nothing.
     func isCanonicalLeaf(_ item: Range<Int>) -> Bool {
-        switch bytes[item.lowerBound] >> 5 {
-        case 3: self[head(at: item.lowerBound).next..<item.upperBound].isASCII
-        case 6: false
-        case 4, 5, 7: item.count == 1
+        var start = item.lowerBound
+        while bytes[start] >> 5 == 6 { start = head(at: start).next }
+        return switch bytes[start] >> 5 {
+        case 3: self[head(at: start).next..<item.upperBound].isASCII
+        case 4, 5: item.upperBound - start == 1
+        case 7: CBORHead.isCanonical(bytes[start], bits: head(at: start).argument)
         default: true
         }
     }

@@ -166,13 +166,6 @@ package struct CBORReader: Sendable {
         try content(of: .text, "a text")
     }
 
-    private mutating func skipText() throws(CodingFailure) {
-        let start = position
-        guard try !content(of: .text, "a text").isASCII else { return }
-        position = start
-        _ = try text()
-    }
-
     /// The count of an array; its items come next.
     ///
     /// - Throws: `tooLarge` if the rest of the input cannot hold that many; `malformed` for an indefinite length.
@@ -201,17 +194,15 @@ package struct CBORReader: Sendable {
         try value(depth: 0)
     }
 
-    /// Skips the next item, checking that it is well-formed. Duplicate keys are not detected.
+    /// Skips the next item.
+    ///
+    /// - Throws: as `value()`.
     package mutating func skip() throws(CodingFailure) {
         // Nearly all items are deterministic.
-        if let count = deterministicCount {
-            position += count
-        } else {
-            try skip(depth: 0)
-        }
+        if let count = deterministicCount { position += count } else { _ = try value() }
     }
 
-    /// The bytes of the next item, checked as by `skip()`.
+    /// The bytes of the next item, checked as by `value()`.
     package mutating func encodedItem() throws(CodingFailure) -> [UInt8] {
         let start = position
         try skip()
@@ -242,29 +233,6 @@ package struct CBORReader: Sendable {
             }
             return .array(elements)
         case .map: return .map(try entries(depth: deeper(depth)))
-        case .other: throw unknownSimpleValue
-        }
-    }
-
-    private mutating func skip(depth: Int) throws(CodingFailure) {
-        let kind = try nextKind()
-        switch kind {
-        case .unsigned, .negative: _ = try argument(of: kind, "an integer")
-        case .bool: _ = try bool()
-        case .float: _ = try float()
-        case .null: try null()
-        case .bytes: if isIndefinite { _ = try chunks(of: .bytes) } else { _ = try content(of: .bytes, "bytes") }
-        case .text: if isIndefinite { _ = try joinedText() } else { try skipText() }
-        case .tag:
-            let inner = try deeper(depth)
-            _ = try tag()
-            try skip(depth: inner)
-        case .array, .map:
-            let inner = try deeper(depth)
-            try eachEntry(of: kind) { (reader: inout CBORReader, _) throws(CodingFailure) in
-                try reader.skip(depth: inner)
-                if kind == .map { try reader.skip(depth: inner) }
-            }
         case .other: throw unknownSimpleValue
         }
     }

@@ -22,6 +22,8 @@ package struct CBORWriter: @unchecked Sendable {
 
     /// A copy of the bytes that have been written.
     package var bytes: [UInt8] { withBytes { Array($0) } }
+    /// The only item that has been written.
+    var value: Value { withBytes { CheckedItems(bytes: $0).value(0..<$0.count) } }
 
     /// The bytes that `body` writes.
     package static func bytes(reserving capacity: Int = 0, _ body: (inout CBORWriter) -> Void) -> [UInt8] {

@@ -137,25 +137,10 @@ struct DeterministicCheck {
             let head = CheckedItems(bytes: bytes).head(at: offset)
             let end = head.major == 2 || head.major == 3 ? head.next + Int(head.argument) : head.next
             if head.major == 3, !isCanonicalText(head.next..<end) { return false }
-            if head.major == 7, !isCanonicalFloat(base[offset], head.argument) { return false }
+            if head.major == 7, !CBORHead.isCanonical(base[offset], bits: head.argument) { return false }
             offset = end
         }
         return true
-    }
-
-    private func isCanonicalFloat(_ first: UInt8, _ bits: UInt64) -> Bool {
-        switch first {
-        case 0xF9:
-            let half = UInt16(truncatingIfNeeded: bits)
-            return half != 0x8000 && (half == 0x7E00 || !HalfPrecision.value(bits: half).isNaN)
-        case 0xFA:
-            let single = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
-            return !single.isNaN && HalfPrecision.bits(exactly: single) == nil
-        case 0xFB:
-            let double = Double(bitPattern: bits)
-            return !double.isNaN && Double(Float(double)) != double
-        default: return true
-        }
     }
 
     // MARK: Texts

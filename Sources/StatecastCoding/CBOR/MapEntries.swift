@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-    private import Darwin
-#elseif canImport(Glibc)
-    private import Glibc
-#elseif canImport(Musl)
-    private import Musl
-#endif
-
 /// An entry of a map that is being written: where it is, and where its key belongs.
 struct EncodedEntry {
     var start: Int
@@ -34,10 +26,9 @@ extension CBORWriter {
     static let keyIsNaN = "NaN cannot be a key: it is not == itself, so nothing can be found under it"
 
     /// Rewrites the item that was just written in the form of a key: texts in form C, and one zero.
-    mutating func makeCanonical(from start: Int) throws(CodingFailure) {
-        if withBytes({ isCanonical(UnsafeBufferPointer(rebasing: $0[start...])) }) { return }
-        var reader = CBORReader(checked: withBytes { Array($0[start...]) })
-        let key = try reader.value().canonical
+    mutating func makeCanonical(from start: Int) {
+        if withBytes({ CheckedItems(bytes: $0).isCanonicalLeaf(start..<count) }) { return }
+        let key = withBytes { CheckedItems(bytes: $0).value(start..<count).canonical }
         truncate(to: start)
         value(key)
     }
@@ -60,19 +51,6 @@ extension CBORWriter {
         }
         truncate(to: count - removed.bytes)
         return entries.count - removed.entries
-    }
-}
-
-/// Whether an item is known to be in canonical form; `false` says nothing.
-private func isCanonical(_ item: UnsafeBufferPointer<UInt8>) -> Bool {
-    let items = CheckedItems(bytes: item)
-    var (start, head) = (0, items.head(at: 0))
-    while head.major == 6 { (start, head) = (head.next, items.head(at: head.next)) }
-    switch head.major {
-    case 0, 1, 2: return true
-    case 3: return UnsafeBufferPointer(rebasing: item[head.next...]).isASCII
-    case 7: return !item[start...].elementsEqual([0xF9, 0x80, 0x00])
-    default: return false
     }
 }
 
@@ -154,7 +132,7 @@ private func givesWay(
 /// The comparison ends with the shorter key. The two differ before its end, as their lengths come first.
 func byteOrder(_ bytes: UnsafeBufferPointer<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Int32 {
     guard let base = bytes.baseAddress else { return 0 }
-    return memcmp(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
+    return byteOrder(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
 }
 
 /// The first eight bytes of an encoded key as one number, padded with zeros. It decides nearly every comparison of two

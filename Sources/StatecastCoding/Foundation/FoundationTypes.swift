@@ -196,19 +196,8 @@ extension UUID: TreeReader {
     static var expected: String { "a UUID (as text, or 16 bytes)" }
 }
 
-/// A primitive whose `init(tree:)` reads tags and containers itself. Its tags are not ignored when it refuses them.
 protocol TreeReader: Primitive {}
 
 extension TreeReader {
-    static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
-        if let usual = readUsual(&cursor) { return usual }
-        let value = cursor.value()
-        if let result = Self(tree: value) {
-            if result.isRead(from: value, cursor.source) { return result }
-            throw inexact(value, at: place)
-        }
-        let isNumber = DecimalNumber(sample.tree) != nil && DecimalNumber(value) != nil
-        let code: CodingFailure.Code = isNumber ? .outOfRange : value.isNull ? .missingValue : .typeMismatch
-        throw place.failure(code, "expected \(expected), got \(value.summary)")
-    }
+    static var readsTrees: Bool { true }
 }

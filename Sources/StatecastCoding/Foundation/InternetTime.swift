@@ -7,8 +7,8 @@ enum InternetTime {
         var rest = text.utf8[...]
         guard let days = days(&rest) else { return nil }
         if rest.isEmpty { return Double(days * 86_400) }
-        guard accept("Tt ", &rest) != nil, let hour = number(2, 0...23, &rest), accept(":", &rest) != nil,
-            let minute = number(2, 0...59, &rest), accept(":", &rest) != nil, let second = number(2, 0...60, &rest),
+        guard rest.pop(oneOf: "Tt ") != nil, let hour = number(2, 0...23, &rest), rest.pop(oneOf: ":") != nil,
+            let minute = number(2, 0...59, &rest), rest.pop(oneOf: ":") != nil, let second = number(2, 0...60, &rest),
             let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty
         else { return nil }
         let whole = days * 86_400 + hour * 3600 + (minute - offset) * 60 + second
@@ -20,8 +20,8 @@ enum InternetTime {
 
     /// The days since 2001 of a date of the Gregorian calendar.
     private static func days(_ rest: inout Substring.UTF8View) -> Int? {
-        guard let year = number(4, 0...9999, &rest), accept("-", &rest) != nil,
-            let month = number(2, 1...12, &rest), accept("-", &rest) != nil
+        guard let year = number(4, 0...9999, &rest), rest.pop(oneOf: "-") != nil,
+            let month = number(2, 1...12, &rest), rest.pop(oneOf: "-") != nil
         else { return nil }
         let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -34,34 +34,23 @@ enum InternetTime {
 
     /// Minutes east of UTC.
     private static func offset(_ rest: inout Substring.UTF8View) -> Int? {
-        guard let sign = accept("Zz+-", &rest) else { return nil }
+        guard let sign = rest.pop(oneOf: "Zz+-") else { return nil }
         guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return 0 }
-        guard let hours = number(2, 0...23, &rest), accept(":", &rest) != nil, let minutes = number(2, 0...59, &rest)
+        guard let hours = number(2, 0...23, &rest), rest.pop(oneOf: ":") != nil, let minutes = number(2, 0...59, &rest)
         else { return nil }
         return (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -1 : 1)
     }
 
     /// The fraction digits, empty without a fraction; truncated to 18.
     private static func fraction(_ rest: inout Substring.UTF8View) -> [UInt8]? {
-        guard accept(".", &rest) != nil else { return [] }
-        let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        rest = rest[digits.endIndex...]
+        guard rest.pop(oneOf: ".") != nil else { return [] }
+        let digits = rest.popDigits()
         return digits.isEmpty ? nil : digits.prefix(18).map { $0 - UInt8(ascii: "0") }
     }
 
     private static func number(_ count: Int, _ range: ClosedRange<Int>, _ rest: inout Substring.UTF8View) -> Int? {
-        let digits = rest.prefix(count)
-        guard digits.count == count, digits.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
-            return nil
-        }
-        rest = rest.dropFirst(count)
+        let digits = rest.popDigits(max: count)
         let value = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        return range.contains(value) ? value : nil
-    }
-
-    private static func accept(_ characters: StaticString, _ rest: inout Substring.UTF8View) -> UInt8? {
-        guard let first = rest.first, "\(characters)".utf8.contains(first) else { return nil }
-        rest = rest.dropFirst()
-        return first
+        return digits.count == count && range.contains(value) ? value : nil
     }
 }

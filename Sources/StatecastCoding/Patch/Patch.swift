@@ -132,16 +132,12 @@ extension CheckedItems {
     }
 
     private func failure(_ code: CodingFailure.Code, _ expected: String, at offset: Int) -> CodingFailure {
-        var reader = CBORReader(checked: Array(bytes[offset..<end(of: offset)]))
-        let came = (try? reader.value())?.summary ?? "nothing"
+        let came = value(offset..<end(of: offset)).summary
         return CodingFailure(code, "expected \(expected), got \(came)", offset: offset)
     }
 }
 
 extension Patch: CustomStringConvertible {
     /// The wire form in its JSON view.
-    public var description: String {
-        var reader = CBORReader(checked: bytes)
-        return (try? reader.value())?.description ?? ""
-    }
+    public var description: String { PatchTree(of: self).value.description }
 }

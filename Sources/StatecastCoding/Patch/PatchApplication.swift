@@ -13,13 +13,10 @@ extension Patch {
     ///
     /// - Throws: as `apply(to:)`; then the summary stays as it was, too.
     public func apply(to value: inout Value, summary: inout Summary) throws(CodingFailure) {
-        let tree = PatchTree(of: self)
         let old = value
-        try tree.apply(to: &value)
-        let touched = TouchedParts(tree.parts)
+        try apply(to: &value)
         var change = SummaryChange()
-        change.remove(touched, of: old, at: .root)
-        change.add(touched, of: value, at: .root)
+        change.replace(old, with: value, at: .root)
         summary.advance(by: change)
     }
 }
@@ -173,25 +170,4 @@ struct KeyGroups {
 
 extension CodingFailure {
     static let absentKey = "expected the key to be there, as the patch changes a part of it"
-}
-
-extension TouchedParts {
-    init(_ patches: [PatchTree]) {
-        self.init()
-        for patch in patches { insert(patch) }
-    }
-
-    private mutating func insert(_ patch: PatchTree) {
-        switch patch.form {
-        case .replace: insertAll()
-        case .fields(let fields):
-            for (key, change) in fields {
-                insert(at: key) { if change.isNull { $0.insertAll() } else { $0.insert(PatchTree(value: change)) } }
-            }
-        case .splice(let splice) where splice.removed == splice.inserted.count:
-            for index in splice.offset..<splice.insertedEnd { insert(at: Value(index)) { $0.insertAll() } }
-        case .splice(let splice): insertElements(from: splice.offset)
-        case .sequence(let parts): for part in parts { insert(part) }
-        }
-    }
 }

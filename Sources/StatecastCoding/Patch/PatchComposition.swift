@@ -112,7 +112,7 @@ extension PatchTree {
     ///
     /// - Returns: `nil` if the patch stays as it is.
     /// - Throws: `patchMismatch` for a patch that fits no value.
-    private func gathered() throws(CodingFailure) -> PatchTree? {
+    func gathered() throws(CodingFailure) -> PatchTree? {
         guard case .sequence(let parts) = form else { return nil }
         var groups = KeyGroups()
         for part in parts {
@@ -131,11 +131,6 @@ extension PatchTree {
             }
         }
         return PatchTree(.fields(try ValueMap(unique: gathered)))
-    }
-
-    /// The same, for a patch of the part at a place, which failures name.
-    func gathered(at place: CodingPath) throws(CodingFailure) -> PatchTree? {
-        do throws(CodingFailure) { return try gathered() } catch { throw error.inside(place) }
     }
 
     /// One change that is equivalent to several changes of one field; `nil` if there is none.

@@ -63,27 +63,12 @@ struct PatchItem {
         return PatchItem(Patch(checked: CBORWriter.bytes { $0.sequence(encoded[...]) }))
     }
 
-    /// One patch of fields for a sequence of such, where there is one; see ``PatchTree/gathered(at:)``.
+    /// One patch of fields for a sequence of such, where there is one; see ``PatchTree/gathered()``.
     func gathered(at place: CodingPath) throws(CodingFailure) -> PatchItem {
-        guard form == .sequence, let gathered = try tree.gathered(at: place) else { return self }
-        return PatchItem(Patch(gathered))
-    }
-
-    /// The parts of a splice, and the position of its elements.
-    ///
-    /// - Throws: `patchMismatch` if it does not fit an array of `count` elements.
-    func splice(
-        of count: Int,
-        at place: CodingPath
-    ) throws(CodingFailure) -> (offset: Int, removed: Int, inserted: Int, elements: ItemCursor) {
-        var cursor = content
-        guard let offset: Int = cursor.readInteger(), let removed: Int = cursor.readInteger(),
-            let inserted = cursor.readArray()
-        else { preconditionFailure("a checked splice is none") }
-        guard offset + removed <= count else {
-            throw Self.misfit("at least \(offset + removed) elements to splice", "\(count)", at: place)
+        guard form == .sequence else { return self }
+        do throws(CodingFailure) { return try tree.gathered().map { PatchItem(Patch($0)) } ?? self } catch {
+            throw error.inside(place)
         }
-        return (offset, removed, inserted, cursor)
     }
 
     static func misfit(_ expected: String, _ came: String, at place: CodingPath) -> CodingFailure {

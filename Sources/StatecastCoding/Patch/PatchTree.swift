@@ -126,3 +126,11 @@ struct PatchTree {
         return splice
     }
 }
+
+extension Value {
+    /// The key of a patch as an index. Only integers are: `1.0` is another key than `1`.
+    var elementIndex: Int? {
+        guard case .unsigned(let index) = self else { return nil }
+        return Int(exactly: index)
+    }
+}

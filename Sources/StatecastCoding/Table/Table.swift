@@ -17,7 +17,7 @@
 /// - a copy, `count`, `isEmpty`: O(1);
 /// - getting, setting, changing and removing a row by key or by index: O(log n). A row changes in place, so an array in
 ///   it is not copied;
-/// - iterating over all rows: O(n), and O(log n) to start at a key;
+/// - iterating over all rows: O(n); over those of a range of keys: O(log n) for each;
 /// - `==` and the difference of a table and its changed copy: O(changed rows · log n); of others: O(n);
 /// - making a table of sorted rows: O(n), of others: O(n log n).
 ///

@@ -35,15 +35,15 @@ struct DecimalNumber: Hashable {
     /// - Returns: `nil` for anything else, and for a mantissa beyond 128 bits.
     init?(_ text: String) {
         var rest = text.utf8[...]
-        let sign = rest.popFirst(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") })
+        let sign = rest.pop(oneOf: "-+")
         let whole = rest.popDigits()
         var fraction: [UInt8] = []
-        if rest.popFirst(where: { $0 == UInt8(ascii: ".") }) != nil {
+        if rest.pop(oneOf: ".") != nil {
             fraction = rest.popDigits()
             if fraction.isEmpty { return nil }
         }
         var exponent: Int32 = 0
-        if rest.popFirst(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) != nil {
+        if rest.pop(oneOf: "eE") != nil {
             guard let written = Int32(Substring(rest)) else { return nil }
             (exponent, rest) = (written, rest[rest.endIndex...])
         }
@@ -127,13 +127,15 @@ struct DecimalNumber: Hashable {
 }
 
 extension Substring.UTF8View {
-    fileprivate mutating func popFirst(where isWanted: (UInt8) -> Bool) -> UInt8? {
-        guard let first, isWanted(first) else { return nil }
+    /// Takes the first character out, if it is one of these in ASCII.
+    mutating func pop(oneOf characters: String) -> UInt8? {
+        guard let first, characters.utf8.contains(first) else { return nil }
         return popFirst()
     }
 
-    fileprivate mutating func popDigits() -> [UInt8] {
-        let digits = prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    /// Takes the digits at the beginning out.
+    mutating func popDigits(max: Int = .max) -> [UInt8] {
+        let digits = prefix(max).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         self = self[digits.endIndex...]
         return Array(digits)
     }

@@ -112,9 +112,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
             #expect(tree.entry(at: offset) == (offset * 2, offset))
             #expect(tree.position(of: offset * 2) == (offset, true))
             #expect(tree.position(of: offset * 2 + 1) == (offset + 1, false))
-            #expect(IntTree.Iterator(tree, from: offset).first == offset * 2)
         }
-        #expect(IntTree.Iterator(tree, from: count).first == nil)
     }
 
     @Test func `keeps few nodes after most entries are removed`() {
@@ -188,13 +186,6 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(tree.map(\.key) == expected.map(\.key))
         #expect(tree.map(\.element) == expected.map(\.value))
         for (key, element) in model where tree[key] != element { Issue.record("\(key) is not found") }
-    }
-}
-
-extension SortedTree.Iterator {
-    fileprivate var first: Order.Key? {
-        var copy = self
-        return copy.next()?.key
     }
 }
 

@@ -86,7 +86,9 @@ import Testing
     @Test func `named in the text exist`() throws {
         let known = Set(Self.tables.joined().map { $0[0] })
         let text = ProtocolDocument.file("docs/PROTOCOL.md")
-        let named = text.matches(of: #/`((?:max|min)[A-Z][A-Za-z]+|[a-z][A-Za-z]+(?:Interval|Retention))`/#).map { String($0.1) }
+        let named = text.matches(of: #/`((?:max|min)[A-Z][A-Za-z]+|[a-z][A-Za-z]+(?:Interval|Retention))`/#).map {
+            String($0.1)
+        }
         #expect(Set(named).isSubset(of: known) && named.count > known.count)
     }
 }
