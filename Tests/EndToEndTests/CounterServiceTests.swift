@@ -82,12 +82,12 @@ import Testing
         #expect(ending.exitCode == 128 + SIGINT, "\(ending)")
     }
 
-    @Test func `shows failures that Foundation describes`() {
+    @Test func `A program in runUntilSignal shows failures that Foundation describes`() {
         let failures: [any Error] = [Rejection(.refused, "not now"), StatecastError(.closed, "it has ended")]
         #expect(failures.map(\.localizedDescription) == ["refused: not now", "it has ended"])
     }
 
-    @Test func `that fails with a rejection ends as the executables do`() async throws {
+    @Test func `A program in runUntilSignal that fails with a rejection ends as the executables do`() async throws {
         let ending = try await Tool.poison.run(["refused"])
         #expect(ending.exitCode == 2 && ending.errors == "Error: refused: not now\n", "\(ending)")
     }

@@ -28,7 +28,8 @@ import Testing
         return shown
     }
 
-    @Test func `prints the output in the document, during and after a run of the primary`() async throws {
+    @Test
+    func `statecast-journal prints the output in the document, during and after a run of the primary`() async throws {
         let folder = try Folder()
         let shown = try Self.shown()
         let journal = folder.path + "/counter"
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `names the first damaged revision, the remedy, and the losses`() async throws {
+    @Test func `statecast-journal names the first damaged revision, the remedy, and the losses`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         try await withServed(["--journal", journal]) { served in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `statecast-keys` {
-    @Test func `makes keys and shows the public one`() async throws {
+    @Test func `statecast-keys makes keys and shows the public one`() async throws {
         let folder = try Folder()
         let path = "\(folder.path)/node.key"
         let made = try await Tool.keys.run(["generate", path])
@@ -15,7 +15,7 @@ import Testing
         #expect(try await Tool.keys.run(["fingerprint", key]).output == fingerprint.output)
     }
 
-    @Test func `overwrites no file, and reads none that others can read`() async throws {
+    @Test func `statecast-keys overwrites no file, and reads none that others can read`() async throws {
         let folder = try Folder()
         let path = "\(folder.path)/node.key"
         try Data("text".utf8).write(to: URL(filePath: path))

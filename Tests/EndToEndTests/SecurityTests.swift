@@ -38,7 +38,7 @@ import Testing
             }
     }
 
-    @Test func `follow and send if the list permits it; SIGHUP reads the list`() async throws {
+    @Test func `Executables with keys follow and send if the list permits it; SIGHUP reads the list`() async throws {
         let primary = try await Keys("primary", in: folder)
         let (board, agent) = (try await Keys("board", in: folder), try await Keys("agent", in: folder))
         try permit("\(agent.key) agent send=counter/*")
@@ -72,7 +72,7 @@ import Testing
         #expect(run.errors.contains("the access list \(access) is not used: line 2:"), "\(run.errors)")
     }
 
-    @Test func `refuse settings that do not fit together`() async throws {
+    @Test func `Executables with keys refuse settings that do not fit together`() async throws {
         let keys = try await Keys("node", in: folder)
         let cases: [(Tool, [String], String)] = [
             (.primary, ["--keys", keys.file], "--keys needs --access"),

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `statecast-simulate` {
-    @Test func `prints what it ran`() async throws {
+    @Test func `statecast-simulate prints what it ran`() async throws {
         let ending = try await Tool.simulate.run(["--seed", "1", "--seeds", "3", "--events", "500"])
         #expect(ending.exitCode == 0, "\(ending.errors)")
         #expect(ending.output.first?.hasPrefix("3 seeds from 1 on in ") == true)
@@ -11,7 +11,7 @@ import Testing
         #expect(ending.output.contains { $0.contains(#/coverage: [0-9]{2,3} of /#) })
     }
 
-    @Test func `prints everything that happens with a seed`() async throws {
+    @Test func `statecast-simulate prints everything that happens with a seed`() async throws {
         let ending = try await Tool.simulate.run(["--seed", "1", "--events", "500", "--trace"])
         #expect(ending.exitCode == 0, "\(ending.errors)")
         #expect(ending.output.first?.contains("seed 1: ") == true)
@@ -26,14 +26,14 @@ import Testing
             ["--seed", "\(UInt64.max)"], ["--seed", "\(UInt64.max - 2)", "--seeds", "3"],
         ]
     )
-    func `rejects invalid options`(arguments: [String]) async throws {
+    func `statecast-simulate rejects invalid options`(arguments: [String]) async throws {
         let ending = try await Tool.simulate.run(arguments)
         #expect(ending.exitCode == 64)
         #expect(ending.errors.contains("Error: "))
     }
 
     @Test(arguments: ["standard", "tiny"])
-    func `runs clusters with the chosen limits`(limits: String) async throws {
+    func `statecast-simulate runs clusters with the chosen limits`(limits: String) async throws {
         let ending = try await Tool.simulate.run(["--seed", "1", "--events", "300", "--trace", "--limits", limits])
         #expect(ending.exitCode == 0, "\(ending.errors)")
         // The limit of a session's window, from a watermark.

@@ -8,14 +8,14 @@ import Testing
 #endif
 
 @Suite struct `Memory for a secret` {
-    @Test func `has the bytes that were written`() {
+    @Test func `Memory for a secret has the bytes that were written`() {
         let memory = SecretMemory(byteCount: 5) { bytes in for index in 0..<3 { bytes[index] = UInt8(index + 1) } }
         #expect(memory.withBytes { Array($0) } == [1, 2, 3, 0, 0])
     }
 
     #if os(Linux)
         /// The flag `dd` of a mapping in /proc/self/smaps: its pages are left out of core dumps.
-        @Test func `is in no core dump`() throws {
+        @Test func `Memory for a secret is in no core dump`() throws {
             let memory = SecretMemory(byteCount: 41) { _ in }
             let address = memory.withBytes { UInt(bitPattern: $0.baseAddress) }
             let maps = try #require(fopen("/proc/self/smaps", "r"))
@@ -36,7 +36,7 @@ import Testing
         }
     #endif
 
-    @Test func `wipes bytes`() {
+    @Test func `Memory for a secret wipes bytes`() {
         var bytes: [UInt8] = [1, 2, 3]
         SecretMemory.wipe(&bytes)
         #expect(bytes == [0, 0, 0])

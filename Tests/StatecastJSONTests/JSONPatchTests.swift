@@ -3,7 +3,7 @@ import StatecastJSON
 import Testing
 
 @Suite struct `A JSON Patch` {
-    @Test func `replaces changed parts, adds new ones, and removes old ones`() throws {
+    @Test func `A JSON Patch replaces changed parts, adds new ones, and removes old ones`() throws {
         let old: Value = ["a": 1, "b": ["c": 1, "gone": 2], "x/y~": 3, 5: [1, 2, 3]]
         let new: Value = ["a": 2, "b": ["c": 1, "new": 2], "x/y~": 4, 5: [1, 9, 3, 4]]
         #expect(
@@ -20,7 +20,8 @@ import Testing
         #expect(try operations(from: ["l": [1, 2, 3, 4, 5]], to: ["l": [5]]) == ["replace /l [5]"])
     }
 
-    @Test(arguments: seeds(0..<200)) func `has the effect of the patch on the JSON view`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200))
+    func `A JSON Patch has the effect of the patch on the JSON view`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var base = generator.document()
         for _ in 0..<8 {
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `of a sequence has the operations of each of its patches`() throws {
+    @Test func `A JSON Patch of a sequence has the operations of each of its patches`() throws {
         let patch = try Patch(decoding: JSON.value(parsing: #"{"l":[[[0,1,[]],[1,0,[9]]],[0,1,[7]]]}"#).encoded)
         let operations = try patch.jsonPatch(from: ["l": [1, 5]])
         #expect(ReferencePatcher.result(of: operations, on: ["l": [1, 5]]) == ["l": [7, 9]])
@@ -48,7 +49,7 @@ import Testing
             (#"{"a":{"b":[1]}}"#, ["x": 1]), (#"{"a":{"b":[1]}}"#, ["a": 1]), ("[0,2,[]]", [1]), ("[0,0,[]]", ["a": 1]),
             (#"{"7":[1]}"#, [1, 2]), ("[[0,1,[]],[0,1,[]]]", [1]),
         ] as [(String, Value)]
-    ) func `is not created from a patch that does not fit`(patch: String, base: Value) throws {
+    ) func `A JSON Patch is not created from a patch that does not fit`(patch: String, base: Value) throws {
         let patch = try Patch(decoding: JSON.value(parsing: patch).encoded)
         let failure = #expect(throws: CodingFailure.self) { try patch.jsonPatch(from: base) }
         #expect(failure?.code == .patchMismatch)

@@ -38,7 +38,7 @@ import Testing
                 #"{"wGF0":4,"19.99":3,"http://a":2,"67E55044-10B1-426F-9247-BB680E5FE0C8":1}"#
             ),
         ] as [(Value, String)]
-    ) func `prints each kind of value by its rule`(value: Value, text: String) {
+    ) func `The JSON view prints each kind of value by its rule`(value: Value, text: String) {
         #expect(JSON.text(of: value) == text)
         #expect(value.description == text)
     }
@@ -57,7 +57,7 @@ import Testing
             (#""\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\""#, "\u{E9}\u{1F600}/\u{8}\u{C}\n\r\t\"\\"),
             (#"{"a":{"b":[]},"c":"\u0000"}"#, ["a": ["b": []], "c": "\0"]), ("\t[\n]\r", []),
         ] as [(String, Value)]
-    ) func `reads JSON`(text: String, value: Value) throws {
+    ) func `The JSON view reads JSON`(text: String, value: Value) throws {
         #expect(try JSON.value(parsing: text) == value)
     }
 
@@ -74,7 +74,7 @@ import Testing
             (#""\udc00""#, .invalidText), (#""\ud800\n""#, .invalidText), (#""\ud800\ud800""#, .invalidText),
             (#"{"a":1,"a":2}"#, .duplicateKey), ("\u{FEFF}1", .malformed), ("/**/1", .malformed), ("'a'", .malformed),
         ] as [(String, CodingFailure.Code)]
-    ) func `refuses text that is not JSON`(text: String, code: CodingFailure.Code) {
+    ) func `The JSON view refuses text that is not JSON`(text: String, code: CodingFailure.Code) {
         let failure = #expect(throws: CodingFailure.self) { try JSON.value(parsing: text) }
         #expect(failure?.code == code)
     }
@@ -109,7 +109,7 @@ import Testing
         #expect(tooLarge?.message == "line 1, column 1: expected a number that 64 bits can hold, got a larger one")
     }
 
-    @Test func `says line and column`() {
+    @Test func `The JSON view says line and column`() {
         let failure = #expect(throws: CodingFailure.self) { try JSON.value(parsing: "{\n  \"\u{E9}\": x}") }
         #expect(failure?.message == "line 2, column 8: expected a value, got x")
     }

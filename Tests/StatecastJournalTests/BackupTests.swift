@@ -13,7 +13,7 @@ import Testing
 @Suite struct `A backup of a journal` {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
-    @Test func `is intact if a primary writes during the copy`() throws {
+    @Test func `A backup of a journal is intact if a primary writes during the copy`() throws {
         let journal = try CounterJournal.with(batches: 50, snapshots: [20])
         let records = try (0..<2000).map { _ in try journal.nextRecord() }
         let writing = journal.bench.journal
@@ -40,7 +40,7 @@ import Testing
         #expect(try JournalReader(at: journal.path).verify().to.sequence == JournalSequence(2050))
     }
 
-    @Test func `is refused by a primary with the command that restores it`() throws {
+    @Test func `A backup of a journal is refused by a primary with the command that restores it`() throws {
         let journal = try CounterJournal.with(batches: 5)
         let copy = NewPath()
         _ = try JournalReader(at: journal.path).backup(to: copy.path)
@@ -49,7 +49,7 @@ import Testing
         #expect(failure?.message.contains("statecast-journal restore \(copy.path) NEW-DIRECTORY") == true)
     }
 
-    @Test func `becomes a journal with the same content and a new lineage`() throws {
+    @Test func `A backup of a journal becomes a journal with the same content and a new lineage`() throws {
         let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20])
         let everything = try journal.bench.dump()
         let (copy, target) = (NewPath(), NewPath())
@@ -74,7 +74,7 @@ import Testing
         ("DELETE FROM record WHERE sequence = 5", "acknowledged at revision"),
         ("DELETE FROM epoch", "has epochs up to 0, and 1 was claimed"),
     ])
-    func `becomes a journal that reports the lost rows`(loss: String, message: String) throws {
+    func `A backup of a journal becomes a journal that reports the lost rows`(loss: String, message: String) throws {
         let journal = try CounterJournal.with(batches: 5)
         let target = NewPath()
         _ = try JournalReader(at: journal.path).restore(to: target.path, begun: Self.now)
@@ -84,7 +84,7 @@ import Testing
         #expect(failure?.message.contains(message) == true, "\(String(describing: failure))")
     }
 
-    @Test func `that is incomplete is refused by primaries and readers`() throws {
+    @Test func `A backup of a journal that is incomplete is refused by primaries and readers`() throws {
         let journal = try CounterJournal.with(batches: 5)
         let (copy, target) = (NewPath(), NewPath())
         _ = try JournalReader(at: journal.path).backup(to: copy.path)
@@ -102,7 +102,7 @@ import Testing
         #expect(!target.exists)
     }
 
-    @Test func `does not overwrite files`() throws {
+    @Test func `A backup of a journal does not overwrite files`() throws {
         let journal = try CounterJournal.with(batches: 5)
         let other = try CounterJournal.with(batches: 3)
         other.bench.journal.close()
@@ -114,7 +114,7 @@ import Testing
         #expect(try files(of: other.path) == before)
     }
 
-    @Test func `of a damaged journal leaves no files`() throws {
+    @Test func `A backup of a journal of a damaged journal leaves no files`() throws {
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
@@ -124,7 +124,7 @@ import Testing
         #expect(!copy.exists)
     }
 
-    @Test func `to one directory by two processes leaves one intact backup`() async throws {
+    @Test func `A backup of a journal to one directory by two processes leaves one intact backup`() async throws {
         let source = try CounterJournal.with(batches: 40, snapshots: [20])
         source.bench.journal.close()
         let target = NewPath()

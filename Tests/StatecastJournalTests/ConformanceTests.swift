@@ -9,7 +9,7 @@ import Testing
 /// The behaviour of each journal on which a primary relies.
 @Suite struct `A journal` {
     @Test(arguments: JournalKind.allCases)
-    func `keeps what a primary relies on`(kind: JournalKind) throws {
+    func `A journal keeps what a primary relies on`(kind: JournalKind) throws {
         var benches: [String: JournalBench] = [:]
         verifyJournal { place in
             let bench = benches[place] ?? JournalBench(kind)

@@ -25,7 +25,7 @@ import Testing
         Suspect(session: session(number), number: ActionNumber(1), isPoison: isPoison)
     }
 
-    @Test func `suspects an action that was begun and not ended`() {
+    @Test func `A crash marker suspects an action that was begun and not ended`() {
         defer { page.deallocate() }
         marker().begin(session(1), ActionNumber(1))
         let second = marker()
@@ -35,7 +35,7 @@ import Testing
         #expect(marker().suspects == [suspect(1, isPoison: false)])
     }
 
-    @Test func `rejects an action after the given number of crashes`() {
+    @Test func `A crash marker rejects an action after the given number of crashes`() {
         defer { page.deallocate() }
         crash(CrashMarker.maxCrashes - 1, of: 1)
         #expect(marker().suspects == [suspect(1, isPoison: false)])
@@ -43,7 +43,7 @@ import Testing
         #expect(marker().suspects == [suspect(1, isPoison: true)])
     }
 
-    @Test func `counts crashes with those of other actions in between`() {
+    @Test func `A crash marker counts crashes with those of other actions in between`() {
         defer { page.deallocate() }
         for _ in 1...CrashMarker.maxCrashes {
             crash(of: 1)
@@ -52,7 +52,7 @@ import Testing
         #expect(marker().suspects == [suspect(1, isPoison: true), suspect(2, isPoison: true)])
     }
 
-    @Test func `clears an action whose outcome is durable`() {
+    @Test func `A crash marker clears an action whose outcome is durable`() {
         defer { page.deallocate() }
         crash(CrashMarker.maxCrashes, of: 1)
         let last = marker()
@@ -67,7 +67,7 @@ import Testing
         #expect(marker().suspects == [suspect(1, isPoison: false)])
     }
 
-    @Test func `drops the oldest suspect if it is full`() {
+    @Test func `A crash marker drops the oldest suspect if it is full`() {
         defer { page.deallocate() }
         for number in 1...100 { crash(of: number) }
         for _ in 2...CrashMarker.maxCrashes {

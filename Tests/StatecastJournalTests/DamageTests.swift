@@ -74,7 +74,7 @@ import Testing
     ]
 
     @Test(arguments: files)
-    func `with a bit flipped is right or refused`(file: String) throws {
+    func `A damaged journal with a bit flipped is right or refused`(file: String) throws {
         let (bench, everything) = try Self.original()
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: .min ... .max, using: &generator)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: files)
-    func `with a file cut is right or refused`(file: String) throws {
+    func `A damaged journal with a file cut is right or refused`(file: String) throws {
         let (bench, everything) = try Self.original()
         for part in 0..<16 {
             let copy = try bench.crashed()
@@ -106,13 +106,13 @@ import Testing
     }
 
     @Test(arguments: files)
-    func `with a file deleted is right or refused`(file: String) throws {
+    func `A damaged journal with a file deleted is right or refused`(file: String) throws {
         let (bench, everything) = try Self.original()
         try FileManager.default.removeItem(atPath: bench.path + "/" + file)
         try check(bench, everything, "without \(file)")
     }
 
-    @Test func `without its log names the acknowledged revision and the remedy`() throws {
+    @Test func `A damaged journal without its log names the acknowledged revision and the remedy`() throws {
         let whole = JournalBench(.full)
         try whole.begin()
         try whole.journal.append((1...40).map { .sample($0) })
@@ -127,7 +127,7 @@ import Testing
         #expect(failure?.message.contains("statecast-journal salvage \(bench.path)") == true)
     }
 
-    @Test func `does not reuse the number of an epoch`() throws {
+    @Test func `A damaged journal does not reuse the number of an epoch`() throws {
         let bench = try Self.crashed()
         try bench.sql("DELETE FROM epoch WHERE epoch = 2")
         let failure = #expect(throws: JournalFailure.self) { try bench.journal.open() }
@@ -137,7 +137,7 @@ import Testing
         )
     }
 
-    @Test func `drops records that were never acknowledged, and continues`() throws {
+    @Test func `A damaged journal drops records that were never acknowledged, and continues`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -174,7 +174,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `drops damaged records at the first write, not earlier`() throws {
+    @Test func `A damaged journal drops damaged records at the first write, not earlier`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -203,22 +203,22 @@ import Testing
         return failure?.message ?? ""
     }
 
-    @Test func `whose last acknowledged record has another number is refused`() throws {
+    @Test func `A damaged journal whose last acknowledged record has another number is refused`() throws {
         let message = try refusal("UPDATE record SET sequence = 77 WHERE sequence = 60")
         #expect(message.contains("record 60, which was acknowledged, is missing"), "\(message)")
     }
 
-    @Test func `with an intact record after a damaged one is refused`() throws {
+    @Test func `A damaged journal with an intact record after a damaged one is refused`() throws {
         let message = try refusal("UPDATE record SET checksum = 0 WHERE sequence = 59", acknowledged: 58)
         #expect(message.contains("record 59 cannot be read, and the later record 60 can"), "\(message)")
     }
 
-    @Test func `that ends before its snapshots is refused`() throws {
+    @Test func `A damaged journal that ends before its snapshots is refused`() throws {
         let message = try refusal("DELETE FROM record WHERE sequence >= 45", acknowledged: 40)
         #expect(message.contains("ends with record 44, and the snapshot of revision 150 was created after record 50"))
     }
 
-    @Test func `with snapshots and no records is refused`() throws {
+    @Test func `A damaged journal with snapshots and no records is refused`() throws {
         let bench = try Self.crashed()
         for file in ["journal.sqlite", "journal.sqlite-wal", "marks"] {
             try FileManager.default.removeItem(atPath: bench.path + "/" + file)
@@ -227,7 +227,7 @@ import Testing
         #expect(failure?.message.contains("journal.sqlite is missing") == true)
     }
 
-    @Test func `keeps the records up to its newest snapshot if the marks are older`() throws {
+    @Test func `A damaged journal keeps the records up to its newest snapshot if the marks are older`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -239,7 +239,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `whose records begin at 0 finds no record for a revision`() throws {
+    @Test func `A damaged journal whose records begin at 0 finds no record for a revision`() throws {
         let bench = try Self.crashed()
         _ = try bench.journal.open()
         bench.journal.close()
@@ -247,7 +247,7 @@ import Testing
         #expect(try JournalReader(at: bench.path).sequence(at: Revision(2)) == nil)
     }
 
-    @Test func `removes incomplete snapshots`() throws {
+    @Test func `A damaged journal removes incomplete snapshots`() throws {
         let bench = try Self.crashed()
         let draft = bench.path + "/snapshots/70-210.snapshot.draft"
         try Data("half".utf8).write(to: URL(filePath: draft))

@@ -10,7 +10,7 @@ import Testing
 @Suite struct `The directory of a journal` {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
-    @Test func `has a name`() throws {
+    @Test func `The directory of a journal has a name`() throws {
         let journal = try CounterJournal.with(batches: 3)
         let target = NewPath()
         for failure in [
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `is accessible to its user only, also if it existed before`() throws {
+    @Test func `The directory of a journal is accessible to its user only, also if it existed before`() throws {
         let place = NewPath()
         try FileManager.default.createDirectory(
             atPath: place.path,
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/below", "/far/below"])
-    func `cannot be a file, or lie below one`(suffix: String) throws {
+    func `The directory of a journal cannot be a file, or lie below one`(suffix: String) throws {
         let file = NewPath()
         try Data("text".utf8).write(to: URL(filePath: file.path))
         let path = file.path + suffix

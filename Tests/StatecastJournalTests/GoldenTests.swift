@@ -70,7 +70,7 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
     // MARK: Reading
 
     @Test(arguments: releases)
-    func `are whole, and hold the same state, sessions and outcomes`(release: String) throws {
+    func `Golden files of a release are whole, and hold the same state, sessions and outcomes`(release: String) throws {
         let golden = try Golden(release)
         let expected = golden.expected
         let reader = try JournalReader(at: golden.journal)
@@ -161,7 +161,7 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
     // MARK: Writing
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["STATECAST_GOLDEN"] != nil))
-    func `can be written by this build`() async throws {
+    func `Golden files of a release can be written by this build`() async throws {
         let release = try #require(ProcessInfo.processInfo.environment["STATECAST_GOLDEN"])
         let target = Golden.folder(of: release)
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)

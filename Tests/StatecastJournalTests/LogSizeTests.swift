@@ -17,7 +17,7 @@ import Testing
     private static func logBytes(of path: String) -> Int { JournalDirectory(path: path).logBytes }
 
     @Test(arguments: [40, 300_000])
-    func `stays within its bound, however large the records are`(bytes: Int) throws {
+    func `The log of a journal stays within its bound, however large the records are`(bytes: Int) throws {
         let bench = JournalBench(.normal)
         try bench.begin()
         let body = JournalRecord.sample(1, bytes: bytes).body
@@ -43,7 +43,7 @@ import Testing
         #expect(Self.logBytes(of: bench.path) == 0)
     }
 
-    @Test func `returns to its bound after a long read transaction`() throws {
+    @Test func `The log of a journal returns to its bound after a long read transaction`() throws {
         let place = NewPath()
         let directory = JournalDirectory(path: place.path)
         try directory.make()
@@ -69,7 +69,7 @@ import Testing
         records.close()
     }
 
-    @Test func `stays within its bound while a journal is copied`() throws {
+    @Test func `The log of a journal stays within its bound while a journal is copied`() throws {
         let count = UInt64(2 * Checkpoints.maxLogBytes / 1_000_000)
         let target = NewPath()
         var most = 0

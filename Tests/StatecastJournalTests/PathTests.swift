@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: [
         "file:k", "file:k?mode=memory", "file:%6B#f", "file://localhost/k", ":memory:", "a%20b", "k?mode=memory#f",
     ])
-    func `names its directory, whatever it begins with or contains`(name: String) async throws {
+    func `The path of a journal names its directory, whatever it begins with or contains`(name: String) async throws {
         let folder = NewPath()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         await #expect(processExitsWith: .success) { [name, path = folder.path as String] in

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `does not change the journal that replaced it`() throws {
+    @Test func `A journal that is removed or replaced does not change the journal that replaced it`() throws {
         let (place, other) = (try Place(.full), try Place(.full))
         let path = place.bench.path
         try other.bench.journal.store(.sample(3))
@@ -105,7 +105,7 @@ import Testing
         second.journal.close()
     }
 
-    @Test func `has one primary also if the file "lock" is removed`() throws {
+    @Test func `A journal that is removed or replaced has one primary also if the file "lock" is removed`() throws {
         let place = try Place(.full)
         try FileManager.default.removeItem(atPath: place.bench.path + "/lock")
         let second = place.bench.another()

@@ -6,7 +6,7 @@ import StatecastSQLite
 import Testing
 
 @Suite struct `A reader of a journal` {
-    @Test func `sees what its primary appends, and changes nothing`() throws {
+    @Test func `A reader of a journal sees what its primary appends, and changes nothing`() throws {
         let journal = try CounterJournal.with(batches: 6, snapshots: [4])
         let before = try files(of: journal.path)
         let reader = try JournalReader(at: journal.path)
@@ -20,7 +20,7 @@ import Testing
         #expect(try reader.walk(to: Revision(.max)).tree == journal.tree)
     }
 
-    @Test func `does not change a closed journal`() throws {
+    @Test func `A reader of a journal does not change a closed journal`() throws {
         let journal = try CounterJournal.with(batches: 6, snapshots: [4])
         journal.bench.journal.close()
         let before = try files(of: journal.path)
@@ -32,7 +32,7 @@ import Testing
         #expect(try journal.bench.reopened()?.last == JournalSequence(6))
     }
 
-    @Test func `does not change a journal after a crash`() throws {
+    @Test func `A reader of a journal does not change a journal after a crash`() throws {
         let journal = try CounterJournal.with(batches: 6, snapshots: [4])
         let copy = try journal.bench.crashed()
         let before = try files(of: copy.path)
@@ -44,7 +44,7 @@ import Testing
         #expect(try files(of: copy.path) == before)
     }
 
-    @Test func `names the process that writes the journal`() throws {
+    @Test func `A reader of a journal names the process that writes the journal`() throws {
         let journal = try CounterJournal()
         let reader = try JournalReader(at: journal.path)
         #expect(reader.holder?.contains("process \(getpid())") == true)
@@ -52,7 +52,7 @@ import Testing
         #expect(reader.holder == nil)
     }
 
-    @Test func `replays to the last batch boundary at or before a revision`() throws {
+    @Test func `A reader of a journal replays to the last batch boundary at or before a revision`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6])
         let reader = try JournalReader(at: journal.path)
         let boundaries = Set((0...9).map { $0 == 0 ? Revision(0) : CounterJournal.revision(after: $0) })
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `cannot replay to a pruned revision`() throws {
+    @Test func `A reader of a journal cannot replay to a pruned revision`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
         try journal.bench.journal.prune(keeping: 0)
         let reader = try JournalReader(at: journal.path)
@@ -81,7 +81,7 @@ import Testing
         #expect(try reader.verify().from.revision == oldest)
     }
 
-    @Test func `skips a snapshot whose records were pruned`() throws {
+    @Test func `A reader of a journal skips a snapshot whose records were pruned`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
         // Pruning ended between the records and the snapshot.
         journal.bench.journal.close()
@@ -91,7 +91,7 @@ import Testing
         #expect(try reader.verify().from.sequence == JournalSequence(6))
     }
 
-    @Test func `reports that there is no journal`() throws {
+    @Test func `A reader of a journal reports that there is no journal`() throws {
         let nowhere = NewPath()
         let failure = #expect(throws: JournalFailure.self) { try JournalReader(at: nowhere.path) }
         #expect(failure?.message.contains("there is no journal in \(nowhere.path)") == true)

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `changes no file`(damage: Damage) throws {
+    func `A refused start changes no file`(damage: Damage) throws {
         let bench = try Self.crashed()
         let whole = try files(of: bench.path)
         try damage.apply(at: bench.path)
@@ -81,7 +81,7 @@ import Testing
         #expect(try files(of: bench.path) == before)
     }
 
-    @Test func `of a later version's journal changes no file`() throws {
+    @Test func `A refused start of a later version's journal changes no file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         let bench = try journal.bench.crashed()
         try bench.sql("INSERT INTO grdb_migrations VALUES ('later')")
@@ -91,7 +91,8 @@ import Testing
         #expect(try files(of: bench.path) == before)
     }
 
-    @Test func `does not happen if a process ended between beginning the history and marking it`() throws {
+    @Test
+    func `A refused start does not happen if a process ended between beginning the history and marking it`() throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
         try CommitMarkFile(JournalDirectory(path: journal.path)).begin(as: .none)
@@ -101,7 +102,7 @@ import Testing
         journal.bench.journal.close()
     }
 
-    @Test func `does not happen if a process ended before it began the history`() throws {
+    @Test func `A refused start does not happen if a process ended before it began the history`() throws {
         let whole = JournalBench(.full)
         #expect(try whole.journal.open() == nil)
         let opened = try whole.crashed()

@@ -38,7 +38,7 @@ import Testing
         ["count": Value(CounterJournal.revision(after: batch).rawValue)]
     }
 
-    @Test func `keeps the records before the damage, and names the lost ones`() throws {
+    @Test func `Salvaging a journal keeps the records before the damage, and names the lost ones`() throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5])
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
@@ -53,7 +53,7 @@ import Testing
         #expect(saved.lostHistory == nil)
     }
 
-    @Test func `continues from a snapshot after the damage`() throws {
+    @Test func `Salvaging a journal continues from a snapshot after the damage`() throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 12")
@@ -65,7 +65,7 @@ import Testing
         #expect(saved.damage == nil)
     }
 
-    @Test func `keeps the records in the database if the log is missing`() throws {
+    @Test func `Salvaging a journal keeps the records in the database if the log is missing`() throws {
         let journal = try CounterJournal.with(batches: 10, snapshots: [5])
         let stored = try journal.bench.reopened()
         #expect(stored?.last == JournalSequence(10))
@@ -113,7 +113,7 @@ import Testing
         #expect(saved.lostHistory == Revision(0))
     }
 
-    @Test func `does not need the commit mark file`() throws {
+    @Test func `Salvaging a journal does not need the commit mark file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()
         try FileManager.default.removeItem(atPath: journal.path + "/marks")
@@ -123,7 +123,7 @@ import Testing
         #expect(saved.acknowledged == nil)
     }
 
-    @Test func `fails if no snapshot can be read`() throws {
+    @Test func `Salvaging a journal fails if no snapshot can be read`() throws {
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()
         try FileManager.default.removeItem(atPath: journal.path + "/snapshots/0-0.snapshot")
@@ -134,7 +134,7 @@ import Testing
         #expect(!target.exists)
     }
 
-    @Test func `is refused while a primary has the journal`() throws {
+    @Test func `Salvaging a journal is refused while a primary has the journal`() throws {
         let journal = try CounterJournal.with(batches: 20)
         let target = NewPath()
         let failure = #expect(throws: JournalFailure.self) { try salvage(journal, to: target) }
@@ -142,7 +142,7 @@ import Testing
         #expect(!target.exists)
     }
 
-    @Test func `of a missing journal is refused, and leaves no files`() throws {
+    @Test func `Salvaging a journal of a missing journal is refused, and leaves no files`() throws {
         let (empty, target) = (NewPath(), NewPath())
         for _ in 0..<2 {
             let failure = #expect(throws: JournalFailure.self) {
@@ -209,7 +209,8 @@ import Testing
         #expect(saved.contradicted == [CounterJournal.revision(after: 6)])
     }
 
-    @Test func `uses the records if the oldest snapshot is wrong`() throws {
+    @Test
+    func `Salvaging contradictory snapshots and records uses the records if the oldest snapshot is wrong`() throws {
         let journal = try CounterJournal()
         try journal.storeSnapshot(of: Self.wrong)
         for _ in 0..<2 { try journal.append() }
@@ -232,7 +233,7 @@ import Testing
         #expect(try salvage(journal, to: NewPath()).acknowledged == nil)
     }
 
-    @Test func `refuses an incomplete copy`() throws {
+    @Test func `Salvaging contradictory snapshots and records refuses an incomplete copy`() throws {
         let journal = try CounterJournal.with(batches: 4)
         journal.bench.journal.close()
         try CommitMarkFile(JournalDirectory(path: journal.path)).begin(as: .unfinished)

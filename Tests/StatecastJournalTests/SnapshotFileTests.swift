@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `A snapshot's file` {
     @Test(arguments: [0, 1, 5 << 20])
-    func `returns the written content`(bytes: Int) throws {
+    func `A snapshot's file returns the written content`(bytes: Int) throws {
         let bench = JournalBench(.full)
         try bench.begin()
         try bench.journal.store(.sample(3, bytes: bytes))
@@ -16,7 +16,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `is stored also after the folder of the snapshots was removed`() throws {
+    @Test func `A snapshot's file is stored also after the folder of the snapshots was removed`() throws {
         let bench = JournalBench(.full)
         try bench.begin()
         try bench.journal.append([.sample(1)])

@@ -14,7 +14,7 @@ import Testing
         return failure?.message ?? ""
     }
 
-    @Test func `accepts an intact journal`() throws {
+    @Test func `Verifying a journal accepts an intact journal`() throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 11, 20])
         let found = try JournalReader(at: journal.path).verify()
         #expect(found.from.revision == Revision(0))
@@ -23,7 +23,7 @@ import Testing
         #expect(found.tail == nil)
     }
 
-    @Test func `names the last revision before a changed record`() throws {
+    @Test func `Verifying a journal names the last revision before a changed record`() throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5])
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET body = zeroblob(length(body)) WHERE sequence = 12")
@@ -33,7 +33,7 @@ import Testing
         #expect(message.contains("from revision \(last.rawValue + 1) on: record 12 has a wrong checksum"), "\(message)")
     }
 
-    @Test func `names the last revision before a missing record`() throws {
+    @Test func `Verifying a journal names the last revision before a missing record`() throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5])
         journal.bench.journal.close()
         try journal.bench.sql("DELETE FROM record WHERE sequence = 12")
@@ -45,7 +45,7 @@ import Testing
         #expect(message.contains("record 12 is missing"), "\(message)")
     }
 
-    @Test func `finds a record that leads to another state than it names`() throws {
+    @Test func `Verifying a journal finds a record that leads to another state than it names`() throws {
         let journal = try CounterJournal.with(batches: 4)
         try journal.bench.journal.append([journal.nextRecord(digest: 1)])
         let message = try failure(of: journal)
@@ -56,7 +56,7 @@ import Testing
         #expect(message.contains("record 5 does not fit: it leads to the digest"), "\(message)")
     }
 
-    @Test func `finds a snapshot to which no records lead`() throws {
+    @Test func `Verifying a journal finds a snapshot to which no records lead`() throws {
         let journal = try CounterJournal.with(batches: 4)
         try journal.storeSnapshot(of: ["count": 1_000_000])
         try journal.append()
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [0, 3] as [UInt64])
-    func `finds a snapshot that has the senders elsewhere`(batches: UInt64) throws {
+    func `Verifying a journal finds a snapshot that has the senders elsewhere`(batches: UInt64) throws {
         let journal = try CounterJournal()
         for _ in 0..<batches { try journal.append() }
         let sessions = journal.sessions
@@ -79,20 +79,20 @@ import Testing
         #expect(message.contains(expected), "\(message)")
     }
 
-    @Test func `finds that acknowledged records are missing`() throws {
+    @Test func `Verifying a journal finds that acknowledged records are missing`() throws {
         let journal = try CounterJournal.with(batches: 4)
         journal.bench.journal.close()
         try journal.bench.sql("DELETE FROM record WHERE sequence = 4")
         #expect(try failure(of: journal).contains("acknowledged at revision \(CounterJournal.revision(after: 4))"))
     }
 
-    @Test func `finds that the commit mark file is missing`() throws {
+    @Test func `Verifying a journal finds that the commit mark file is missing`() throws {
         let journal = try CounterJournal.with(batches: 4)
         try FileManager.default.removeItem(atPath: journal.path + "/marks")
         #expect(try failure(of: journal).contains("\"marks\""))
     }
 
-    @Test func `accepts damage after the last acknowledged record`() throws {
+    @Test func `Verifying a journal accepts damage after the last acknowledged record`() throws {
         let journal = try CounterJournal.with(batches: 6)
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 6")

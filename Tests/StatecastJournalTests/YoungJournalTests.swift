@@ -86,7 +86,7 @@ import Testing
         return (saved, try JournalReader(at: target.path).walk(to: Revision(.max)).tree)
     }
 
-    @Test func `continues if its first snapshot's file is damaged or missing`() throws {
+    @Test func `A young journal continues if its first snapshot's file is damaged or missing`() throws {
         let journal = try CounterJournal.with(batches: 20)
         let bytes = try Data(contentsOf: URL(filePath: "\(journal.path)/\(Self.first)")).count
         let damages = [.gone, .empty, .cut(bytes / 2), .cut(bytes - 1)] + (0..<bytes).map(Damage.flipped)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `without records is read and copied without its first snapshot's file`() throws {
+    @Test func `A young journal without records is read and copied without its first snapshot's file`() throws {
         let journal = try CounterJournal()
         try FileManager.default.removeItem(atPath: "\(journal.path)/\(Self.first)")
         let (reader, target) = (try JournalReader(at: journal.path), NewPath())
@@ -107,7 +107,7 @@ import Testing
         #expect(try JournalReader(at: target.path).walk(to: Revision(.max)).tree == journal.tree)
     }
 
-    @Test func `is salvaged completely without its first snapshot's file`() throws {
+    @Test func `A young journal is salvaged completely without its first snapshot's file`() throws {
         let journal = try CounterJournal.with(batches: 20)
         for folder in [Self.first, "snapshots"] {
             let copy = try journal.bench.crashed()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `is reported if it has its first snapshot only once`() throws {
+    @Test func `A young journal is reported if it has its first snapshot only once`() throws {
         let journal = try CounterJournal.with(batches: 3)
         for damage in [Damage.gone, .flipped(50)] {
             let copy = try journal.bench.crashed()
@@ -133,7 +133,7 @@ import Testing
         #expect(failure?.message.contains("in journal.sqlite has a wrong checksum") == true)
     }
 
-    @Test func `is read with a wrong copy in the database`() throws {
+    @Test func `A young journal is read with a wrong copy in the database`() throws {
         for change in ["revision = 7", "sequence = 7", "checksum = 0", "state = 'text'", "revision = 'text'"] {
             let journal = try CounterJournal.with(batches: 3)
             journal.bench.journal.close()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `keeps its first snapshot in the database no longer than in its file`() throws {
+    @Test func `A young journal keeps its first snapshot in the database no longer than in its file`() throws {
         let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20, 30])
         #expect(try journal.bench.journal.origin()?.entry.sequence == JournalSequence(0))
         try journal.bench.journal.prune(keeping: 0)
@@ -151,7 +151,7 @@ import Testing
         _ = try JournalReader(at: journal.path).verify()
     }
 
-    @Test func `whose process ended while it pruned the first records loses nothing`() throws {
+    @Test func `A young journal whose process ended while it pruned the first records loses nothing`() throws {
         let journal = try CounterJournal.with(batches: 30, snapshots: [10, 20, 30])
         journal.bench.journal.close()
         // Ends pruning before the first records are removed.
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: [(64, true), (65, false)])
-    func `keeps its first snapshot in the database up to a bound`(bytes: Int, isKept: Bool) throws {
+    func `A young journal keeps its first snapshot in the database up to a bound`(bytes: Int, isKept: Bool) throws {
         let first = JournalSnapshot.sample(0, bytes: bytes)
         let queue = try DatabaseQueue()
         try JournalSchema.migrator.migrate(queue)
@@ -184,7 +184,7 @@ import Testing
         #expect(JournalSchema.maxOriginBytes < 1_000_000_000)
     }
 
-    @Test func `of an unknown version is refused as damaged, and salvaged completely`() throws {
+    @Test func `A young journal of an unknown version is refused as damaged, and salvaged completely`() throws {
         let journal = try CounterJournal.with(batches: 20)
         journal.bench.journal.close()
         try journal.bench.sql("UPDATE grdb_migrations SET identifier = '3' WHERE identifier = '1'")
@@ -195,7 +195,7 @@ import Testing
         #expect(saved.copy.from.revision == Revision(0))
     }
 
-    @Test func `of a later version is refused as such, and not salvaged`() throws {
+    @Test func `A young journal of a later version is refused as such, and not salvaged`() throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
         try journal.bench.sql("INSERT INTO grdb_migrations VALUES ('3')")
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `that was stopped loses nothing, whichever file is damaged`() throws {
+    @Test func `A young journal that was stopped loses nothing, whichever file is damaged`() throws {
         let journal = try CounterJournal.with(batches: 20)
         try journal.storeSnapshot(as: .interim)
         journal.bench.journal.close()
@@ -258,14 +258,14 @@ import Testing
         "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier); INSERT INTO grdb_migrations VALUES "
             + "(NULL)",
     ])
-    func `that has other tables than were made is refused as damaged`(sql: String) throws {
+    func `A young journal that has other tables than were made is refused as damaged`(sql: String) throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
         try journal.bench.sql(sql)
         #expect(try open(journal.bench, journal, sql) == nil)
     }
 
-    @Test func `whose process was killed loses at most the damaged records and later ones`() throws {
+    @Test func `A young journal whose process was killed loses at most the damaged records and later ones`() throws {
         let journal = try CounterJournal.with(batches: 20)
         // Half of the records in the database, half in its log.
         _ = try journal.bench.reopened()

@@ -20,12 +20,12 @@ import Testing
         #expect(Set(delays).count > 90, "they are random")
     }
 
-    @Test func `grows from less than a microsecond`() {
+    @Test func `A backoff grows from less than a microsecond`() {
         let delays = delays(from: .nanoseconds(1), to: .seconds(1), count: 30, seed: 1)
         #expect(delays.suffix(10).allSatisfy { $0 >= .milliseconds(500) })
     }
 
-    @Test func `accepts any limits`() {
+    @Test func `A backoff accepts any limits`() {
         #expect(delays(from: .zero, to: .zero, count: 3, seed: 1) == [.zero, .zero, .zero])
         #expect(delays(from: .seconds(-1), to: .seconds(-1), count: 3, seed: 1) == [.zero, .zero, .zero])
         let longest = delays(from: .seconds(Int64.max), to: .seconds(Int64.max), count: 30, seed: 1)

@@ -8,19 +8,19 @@ import Testing
         Rejection(.refused, message).truncated(to: maxBytes).message
     }
 
-    @Test func `is complete at the limit and truncated beyond it`() {
+    @Test func `The message of a rejection is complete at the limit and truncated beyond it`() {
         #expect(cut(String(repeating: "n", count: 256), to: 256) == String(repeating: "n", count: 256))
         #expect(cut(String(repeating: "n", count: 257), to: 256) == String(repeating: "n", count: 253) + "...")
         #expect(cut("", to: 0) == "")
     }
 
     @Test(arguments: [(-1, ""), (0, ""), (1, "."), (2, ".."), (3, "..."), (4, "n...")])
-    func `is truncated to any limit`(maxBytes: Int, expected: String) {
+    func `The message of a rejection is truncated to any limit`(maxBytes: Int, expected: String) {
         #expect(cut("nnnnn", to: maxBytes) == expected)
     }
 
     @Test(arguments: ["\u{E9}", "\u{20AC}", "\u{1F1E6}"])
-    func `is truncated between two scalars, at the last possible place`(scalar: String) {
+    func `The message of a rejection is truncated between two scalars, at the last possible place`(scalar: String) {
         let size = scalar.utf8.count
         for maxBytes in 16...32 {
             let kept = (maxBytes - 3) / size
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `is truncated within a grapheme cluster of any length`() {
+    @Test func `The message of a rejection is truncated within a grapheme cluster of any length`() {
         let flags = String(repeating: "\u{1F1E6}", count: 60_000)
         #expect(cut(flags, to: 256).utf8.elementsEqual(Array(flags.utf8.prefix(252)) + Array("...".utf8)))
         let accents = "e" + String(repeating: "\u{301}", count: 60_000)
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A reader of texts would ignore the receipt, and a journal could not be recovered.
-    @Test func `has no more combining marks in a row than readers accept`() throws {
+    @Test func `The message of a rejection has no more combining marks in a row than readers accept`() throws {
         let most = "e" + String(repeating: "\u{301}", count: CodingLimits.maxCombiningMarks)
         for (message, isKept) in [(most, true), (most + "\u{301}", false)] {
             for code in ["refused", "busy"] {
@@ -51,13 +51,13 @@ import Testing
         }
     }
 
-    @Test func `is read only up to its limit`() {
+    @Test func `The message of a rejection is read only up to its limit`() {
         let endless = EndlessText(maxReadable: 256)
         #expect(endless.text(truncatedTo: 256) == String(repeating: "n", count: 253) + "...")
     }
 
     @Test(arguments: [250, 254, 255, 256, 300, 100_000])
-    func `is truncated after a code that precedes it`(count: Int) {
+    func `The message of a rejection is truncated after a code that precedes it`(count: Int) {
         for scalar in ["n", "\u{E9}", "\u{20AC}", "\u{1F1E6}"] {
             for code in [
                 "", "A", "busy", "Over Quota", String(repeating: "x", count: 65), String(repeating: "x", count: 300),
@@ -112,7 +112,7 @@ private struct EndlessText: BidirectionalCollection {
     }
 
     @Test(arguments: ["", "Over Quota", "over_quota", "\u{E9}", "a\0b", String(repeating: "x", count: 65)])
-    func `is replaced if it is malformed`(code: String) {
+    func `The code of a middleware's rejection is replaced if it is malformed`(code: String) {
         #expect(recorded(code) == Rejection(.refused, "\(code): no"))
     }
 

@@ -2,7 +2,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A token bucket` {
-    @Test func `gives as many tokens as its burst has at once, and then its rate`() {
+    @Test func `A token bucket gives as many tokens as its burst has at once, and then its rate`() {
         let limit = RateLimit(perSecond: 10, burst: .seconds(2))
         var bucket = TokenBucket()
         let start = Instant(offset: .seconds(100))
@@ -14,7 +14,7 @@ import Testing
         #expect(bucket.delay(limit, at: start.advanced(by: .milliseconds(100))) == nil)
     }
 
-    @Test func `gathers no more than its burst while it is idle`() {
+    @Test func `A token bucket gathers no more than its burst while it is idle`() {
         let limit = RateLimit(perSecond: 10, burst: .seconds(2))
         var bucket = TokenBucket()
         bucket.take(5, of: limit, at: .origin)
@@ -23,7 +23,7 @@ import Testing
         #expect(bucket.delay(limit, at: later) == .milliseconds(100))
     }
 
-    @Test func `without a limit is never in debt`() {
+    @Test func `A token bucket without a limit is never in debt`() {
         let limit = RateLimit(perSecond: 0, burst: .zero)
         var bucket = TokenBucket()
         bucket.take(.max, of: limit, at: .origin)
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// As a bucket that counts its tokens.
-    @Test func `agrees with a bucket that counts its tokens`() {
+    @Test func `A token bucket agrees with a bucket that counts its tokens`() {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<200 {
             let (perSecond, burst) = (1 + generator.below(1000), generator.below(6))

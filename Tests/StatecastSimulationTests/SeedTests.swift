@@ -10,12 +10,14 @@ import Testing
     init() { Self.reportsTraps }
 
     /// Seeds that have always been run, so that a test that begins to fail shows the change that broke it.
-    @Test(arguments: 1...fixedCount) func `breaks no rule, with fixed seeds`(seed: UInt64) { check(seed) }
+    @Test(arguments: 1...fixedCount)
+    func `A randomized run of a cluster breaks no rule, with fixed seeds`(seed: UInt64) { check(seed) }
 
     /// Seeds that were never run. A failure shows the seed, with which `statecast-simulate --seed` repeats the run.
-    @Test(arguments: freshSeeds) func `breaks no rule, with fresh seeds`(seed: UInt64) { check(seed) }
+    @Test(arguments: freshSeeds)
+    func `A randomized run of a cluster breaks no rule, with fresh seeds`(seed: UInt64) { check(seed) }
 
-    @Test func `is the same each time`() {
+    @Test func `A randomized run of a cluster is the same each time`() {
         var options = SimulationOptions()
         options.keepsTrace = true
         options.minEvents = 3000
@@ -25,7 +27,7 @@ import Testing
         #expect(runs[0].events == runs[1].events)
     }
 
-    @Test func `is the same until a fault that is skipped`() throws {
+    @Test func `A randomized run of a cluster is the same until a fault that is skipped`() throws {
         var options = SimulationOptions()
         options.keepsTrace = true
         options.minEvents = 3000

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `A slow subscriber` {
     /// If a connection is replaced while its queue is full, libzmq aborts the process when the queue is read.
-    @Test func `continues to read after its publisher has dropped messages`() async throws {
+    @Test func `A slow subscriber continues to read after its publisher has dropped messages`() async throws {
         let crowd = Crowd()
         // As a primary, but sooner.
         let publisher = try Socket(.xpub, options: .with { $0.maxTcpUnacknowledged = .milliseconds(100) })
@@ -73,7 +73,7 @@ private final class Crowd {
 
     /// libzmq aborts the process if a connection breaks while its queue is full and a PING of the peer is unread.
     @Test(arguments: Way.allCases)
-    func `survives peers that disconnect with unread messages and pings`(way: Way) async {
+    func `A slow primary survives peers that disconnect with unread messages and pings`(way: Way) async {
         await #expect(processExitsWith: .success) { [way] in
             let socket =
                 switch way {

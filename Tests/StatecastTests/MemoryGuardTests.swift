@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `is exceeded by one byte, and asks the allocator only then`() {
+    @Test func `A limit of memory is exceeded by one byte, and asks the allocator only then`() {
         var memory = MemoryGuard(maxBytes: 1000)
         let below = memory.check(
             resident: 1000,
@@ -40,7 +40,8 @@ import Testing
         #expect(memory.check(resident: 1001, allocated: { .max }, at: .origin) == .close(1001), "it does not say")
     }
 
-    @Test func `closes the connections again after 30 seconds, and then after twice as long each time`() {
+    @Test
+    func `A limit of memory closes the connections again after 30 seconds, and then after twice as long each time`() {
         var bench = Bench()
         #expect(bench.check(200) == .close(200 * Self.mebibyte))
         for pause in [30, 60, 120, 240, 480, 600, 600] {
@@ -55,7 +56,8 @@ import Testing
         #expect(bench.check(200, after: 29) == .close(200 * Self.mebibyte))
     }
 
-    @Test func `closes no connections that are not the cause, until the memory has fallen by a quarter`() {
+    @Test
+    func `A limit of memory closes no connections that are not the cause, until the memory has fallen by a quarter`() {
         var bench = Bench()
         #expect(bench.check(200) == .close(200 * Self.mebibyte))
         #expect(bench.check(151) == .fine)
@@ -96,7 +98,7 @@ import Testing
 
     /// The connections are closed once for each node, and then not again. The last line comes after 30 seconds.
     @Test(.enabled(if: isMeasured))
-    func `of a program that has much memory of its own disturbs its nodes once`() async {
+    func `A limit of memory of a program that has much memory of its own disturbs its nodes once`() async {
         await #expect(processExitsWith: .success) {
             let own = UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)
             memset(own, 1, 1 << 30)
@@ -140,7 +142,7 @@ import Testing
 
     /// libzmq collects the parts of a message, each with 64 bytes, before it shows the first one.
     @Test(.enabled(if: isMeasured))
-    func `ends a message without an end, and the others go on`() async {
+    func `A limit of memory ends a message without an end, and the others go on`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
@@ -162,7 +164,7 @@ import Testing
 
     /// libzmq allocates a message when its length has arrived.
     @Test(.enabled(if: isMeasured))
-    func `ends messages that stop in the middle, and the others go on`() async {
+    func `A limit of memory ends messages that stop in the middle, and the others go on`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
@@ -184,7 +186,7 @@ import Testing
 
     /// libzmq keeps what a peer does not read: up to `publishHighWaterMark` chunks for each.
     @Test(.enabled(if: isMeasured))
-    func `ends subscribers that request chunks and do not read, and the others go on`() async {
+    func `A limit of memory ends subscribers that request chunks and do not read, and the others go on`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
@@ -236,7 +238,7 @@ import Testing
 
     /// The publisher is hostile: the replica gets parts of a message that never ends.
     @Test(.enabled(if: isMeasured))
-    func `of a replica ends such a message, too`() async {
+    func `A limit of memory of a replica ends such a message, too`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()

@@ -27,7 +27,7 @@ import Testing
         await waiter { elements in elements.isEmpty ? nil : elements.removeFirst() }
     }
 
-    @Test func `returns at once if the condition is met, also in a cancelled task`() async throws {
+    @Test func `A monitor returns at once if the condition is met, also in a cancelled task`() async throws {
         monitor.change { $0 = [1, 2] }
         #expect(try await monitor.wait { $0.first } == 1)
         let task = Task { [monitor] in
@@ -37,7 +37,7 @@ import Testing
         #expect(try await task.value == 2)
     }
 
-    @Test func `resumes waiting tasks in the order in which they began to wait`() async throws {
+    @Test func `A monitor resumes waiting tasks in the order in which they began to wait`() async throws {
         var consumers: [Task<Int, any Error>] = []
         for _ in 0..<10 { consumers.append(await consumer()) }
         monitor.change { $0 = Array(0..<7) }
@@ -46,7 +46,7 @@ import Testing
         #expect(monitor.value == [10])
     }
 
-    @Test func `throws in a task that is cancelled before or during the wait, and only there`()
+    @Test func `A monitor throws in a task that is cancelled before or during the wait, and only there`()
         async throws
     {
         let (cancelled, waiting) = (await consumer(), await consumer())
@@ -61,7 +61,7 @@ import Testing
         #expect(try await waiting.value == 7)
     }
 
-    @Test func `resumes a task whose condition another condition has met`() async throws {
+    @Test func `A monitor resumes a task whose condition another condition has met`() async throws {
         monitor.change { $0 = [0] }
         let room = await waiter { elements -> Void? in
             guard elements.isEmpty else { return nil }
@@ -76,7 +76,7 @@ import Testing
         #expect(monitor.value == [2])
     }
 
-    @Test func `may be used by a value that it releases`() async throws {
+    @Test func `A monitor may be used by a value that it releases`() async throws {
         let monitor = monitor
         func task() -> Task<Void, any Error> {
             let held = Held { monitor.change { $0.append(8) } }
@@ -93,7 +93,8 @@ import Testing
         #expect(try await monitor.wait { $0.count == 2 ? $0 : nil } == [7, 8])
     }
 
-    @Test func `delivers each element of many threads to one of many tasks, some of them cancelled`() async throws {
+    @Test
+    func `A monitor delivers each element of many threads to one of many tasks, some of them cancelled`() async throws {
         let (count, rounds) = (4, 500)
         let consumed = Locked<[Int]>([])
         try await withThrowingTaskGroup(of: Void.self) { group in

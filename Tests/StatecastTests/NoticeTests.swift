@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `says why the primary refuses it, once`() async throws {
+    @Test func `A node's log says why the primary refuses it, once`() async throws {
         try await withCounter { cluster in
             let publish = cluster.address.publish
             let reason = #"unknown-store: there is no store "countr""#
@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    @Test func `names the first rejection with each code of what was dispatched to a sender`() async throws {
+    @Test
+    func `A node's log names the first rejection with each code of what was dispatched to a sender`() async throws {
         try await withCounter { cluster in
             let sender = try sender(from: cluster.address.publish)
             for _ in 1...3 { sender.dispatch(Written(line: "a")) }
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func `names the first rejection with each code of what was dispatched to a primary`() async throws {
+    @Test
+    func `A node's log names the first rejection with each code of what was dispatched to a primary`() async throws {
         let refusing = Middleware<Diary> { action, _, next in
             guard let written = action as? Written, written.line != "fine" else { return try next(action) }
             throw Rejection(Rejection.Code(rawValue: written.line), "not \(written.line)")
@@ -90,7 +92,7 @@ import Testing
         #expect(reasons == ["sold: not sold store=diary", "late: not late store=diary"])
     }
 
-    @Test func `says that run() was not called, unless the node was released`() async throws {
+    @Test func `A node's log says that run() was not called, unless the node was released`() async throws {
         func make() throws -> (Primary<Diary>, Replica<Diary>, ActionSender) {
             let primary = try Primary(
                 store: "diary",
@@ -123,7 +125,7 @@ import Testing
 
     private func at(_ milliseconds: Int) -> Instant { Instant(offset: .milliseconds(milliseconds)) }
 
-    @Test func `has a condition once it has lasted two seconds, and its end`() throws {
+    @Test func `The log of a primary's presence has a condition once it has lasted two seconds, and its end`() throws {
         var presence = try presence()
         presence.changed(to: .absent, at: at(0))
         #expect(presence.nextDeadline(orEarlier: nil) == at(2000))
@@ -167,7 +169,7 @@ import Testing
         #expect(log.events == [refused, answers, refused, answers])
     }
 
-    @Test func `has the beginning of a long refusal, once for each code`() throws {
+    @Test func `The log of a primary's presence has the beginning of a long refusal, once for each code`() throws {
         var presence = try presence(.sender)
         for number in 0...3 {
             let message = String(repeating: "\(number)", count: 100_000)

@@ -8,7 +8,8 @@ import Testing
     /// The sockets whose connections are forgotten.
     enum Forgotten: CaseIterable { case requests, actions, both }
 
-    @Test(arguments: [false, true]) func `of a replica is replaced, and the replica shows the next state`(
+    @Test(arguments: [false, true])
+    func `A forgotten connection of a replica is replaced, and the replica shows the next state`(
         hasKeys: Bool
     ) async throws {
         try await withPrimary(hasKeys: hasKeys) { primary, member in

@@ -42,7 +42,8 @@ import Testing
     }
 
     /// libzmq releases sockets one after the other: those of failed attempts would use up the descriptors.
-    @Test func `uses one socket for all attempts to bind again`() async throws {
+    @Test
+    func `A socket whose connections can be closed uses one socket for all attempts to bind again`() async throws {
         let folder = try TemporaryFolder()
         let place = folder.path + "/endpoint"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)

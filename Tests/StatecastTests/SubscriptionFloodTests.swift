@@ -62,7 +62,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `does not begin before there is one topic too many`() async throws {
+    @Test func `A flood of subscriptions does not begin before there is one topic too many`() async throws {
         let log = EventLog()
         let primary = try primary(publish: "tcp://127.0.0.1:*", log: log)
         let address = try await primary.start()
@@ -92,7 +92,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `that one peer repeats after each answer is answered each time`() async throws {
+    @Test func `A flood of subscriptions that one peer repeats after each answer is answered each time`() async throws {
         try await withCounter { cluster in
             let peer = try await RawPeer(cluster.address)
             for _ in 0..<500 {
@@ -106,7 +106,8 @@ import Testing
         }
     }
 
-    @Test func `is bounded in each message, at exactly maxSubscriptionBytes bytes`() async throws {
+    @Test
+    func `A flood of subscriptions is bounded in each message, at exactly maxSubscriptionBytes bytes`() async throws {
         try await withCounter { cluster in
             let endpoint = try Endpoint(cluster.address.publish)
             func message(_ bytes: Int) -> [UInt8] { [1] + [UInt8](repeating: 0x78, count: bytes - 1) }

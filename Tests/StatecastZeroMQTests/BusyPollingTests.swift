@@ -27,11 +27,11 @@ import Testing
     }
 
     @Test(arguments: [(0, true), (400, true), (401, false)])
-    func `begins after a wait that is not longer than the limit`(wait: Int, polls: Bool) {
+    func `Busy polling begins after a wait that is not longer than the limit`(wait: Int, polls: Bool) {
         #expect(decisions(.idle(at: 0), .work(at: wait), .idle(at: wait + 10)) == [false, polls])
     }
 
-    @Test func `ends when the wait is longer than the limit, and begins again after a short wait`() {
+    @Test func `Busy polling ends when the wait is longer than the limit, and begins again after a short wait`() {
         let decisions = decisions(
             .idle(at: 0),
             .work(at: 10),
@@ -51,7 +51,7 @@ import Testing
         #expect(decisions(.idle(at: 0), .work(at: 1000), .work(at: 1001), .idle(at: 1002)) == [false, false])
     }
 
-    @Test func `never begins with a limit of zero`() {
+    @Test func `Busy polling never begins with a limit of zero`() {
         #expect(decisions(limit: 0, .idle(at: 0), .work(at: 0), .idle(at: 0)) == [false, false])
     }
 
@@ -60,7 +60,7 @@ import Testing
     /// A wait of an hour is short: the loop never sleeps, once it has had work.
     private static let hour = Duration.seconds(3600)
 
-    @Test func `serves rings, jobs, messages and due timers`() async throws {
+    @Test func `Busy polling serves rings, jobs, messages and due timers`() async throws {
         try await withProbe(maxBusyPolling: Self.hour) { probe, loop in
             let trigger = await probe.trigger { $0.assumeIsolated { $0.record("ring") } }
             let pull = try Bound(.pull, at: "inproc://loop-polling")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `ends when the loop shuts down`() async throws {
+    @Test func `Busy polling ends when the loop shuts down`() async throws {
         let (released, token) = Token.make()
         try await withProbe(maxBusyPolling: Self.hour) { [token] probe, _ in
             let trigger = await probe.trigger { _ in withExtendedLifetime(token) {} }

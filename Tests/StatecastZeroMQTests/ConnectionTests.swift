@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `are reported when they begin and when they end`(hasKeys: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `Connections of a bound socket are reported when they begin and when they end`(hasKeys: Bool) async throws {
         let tally = Tally()
         let pull = try Counted(tally, hasKeys ? try serving() : SocketOptions())
         let options = hasKeys ? client(Self.known) : SocketOptions()
@@ -94,7 +95,8 @@ import Testing
         case unknownKey, wrongServer, noKey
     }
 
-    @Test(arguments: Flaw.allCases) func `that a server refuses end, too`(flaw: Flaw) async throws {
+    @Test(arguments: Flaw.allCases)
+    func `Connections of a bound socket that a server refuses end, too`(flaw: Flaw) async throws {
         let tally = Tally()
         let pull = try Counted(tally, try serving())
         let options =
@@ -149,7 +151,7 @@ import Testing
         withExtendedLifetime(pull) {}
     }
 
-    @Test func `of a context that is shut down end`() async throws {
+    @Test func `Connections of a bound socket of a context that is shut down end`() async throws {
         let (tally, context) = (Tally(), Context())
         let pull = try Counted(tally, in: context)
         let silent = try RawStream(to: pull.endpoint)
@@ -161,7 +163,8 @@ import Testing
     }
 
     /// A context ends after its last socket.
-    @Test(arguments: [false, true]) func `are monitored until their socket is closed`(isBound: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `Connections of a bound socket are monitored until their socket is closed`(isBound: Bool) async throws {
         weak var context: Context?
         do {
             let own = Context()
@@ -177,7 +180,7 @@ import Testing
     }
 
     /// libzmq's thread blocks if a queue of events is full: with its usual limit, after 1,000 connections.
-    @Test func `may come and go while no report is processed`() async {
+    @Test func `Connections of a bound socket may come and go while no report is processed`() async {
         await #expect(processExitsWith: .success) {
             let (tally, gate) = (Tally(), DispatchSemaphore(value: 0))
             let socket = try Socket(.pull)
@@ -207,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `are counted exactly when many peers come and go at once`() async throws {
+    @Test func `Connections of a bound socket are counted exactly when many peers come and go at once`() async throws {
         let tally = Tally()
         let pull = try Counted(tally, try serving())
         let endpoint = pull.endpoint

@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Nothing shuts down the shared context, also not the end of the process.
-    @Test func `leave the exit code of a process that exits while peers are authenticated`() async {
+    @Test func `Sockets with CURVE leave the exit code of a process that exits while peers are authenticated`() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let (sockets, users) = (Self(), Users())
             let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: sockets.serving(users))
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `carry messages of permitted peers`() throws {
+    @Test func `Sockets with CURVE carry messages of permitted peers`() throws {
         let users = Users()
         users.permit(known, as: "operator")
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: serving(users))
@@ -96,7 +96,7 @@ import Testing
         #expect(try pull.socket.next() == [1, 2, 3])
     }
 
-    @Test func `refuse others, and let them in when they are permitted`() async throws {
+    @Test func `Sockets with CURVE refuse others, and let them in when they are permitted`() async throws {
         let users = Users()
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: serving(users))
         let push = try connected(.push, to: pull.endpoint, options: client(stranger))
@@ -107,7 +107,7 @@ import Testing
         #expect(try pull.socket.next() == [2])
     }
 
-    @Test func `refuse a peer that is revoked, from its next connection on`() async throws {
+    @Test func `Sockets with CURVE refuse a peer that is revoked, from its next connection on`() async throws {
         let users = Users()
         users.permit(known, as: "operator")
         users.permit(stranger, as: "guest")
@@ -126,7 +126,7 @@ import Testing
         #expect(try again.next() == [3])
     }
 
-    @Test func `do not connect to a server with another key`() async throws {
+    @Test func `Sockets with CURVE do not connect to a server with another key`() async throws {
         let users = Users()
         users.permit(known, as: "operator")
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: serving(users))
@@ -137,7 +137,7 @@ import Testing
         #expect(try !misled.send([2]))
     }
 
-    @Test func `do not accept peers without a key`() async throws {
+    @Test func `Sockets with CURVE do not accept peers without a key`() async throws {
         let users = Users()
         users.permit(known, as: "operator")
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: serving(users))
@@ -148,7 +148,7 @@ import Testing
         #expect(try !plain.send([2]))
     }
 
-    @Test func `of one process have peers of their own`() async throws {
+    @Test func `Sockets with CURVE of one process have peers of their own`() async throws {
         let (first, second) = (Users(), Users())
         first.permit(known, as: "operator")
         second.permit(stranger, as: "guest")
@@ -162,7 +162,7 @@ import Testing
         #expect(try !wrong.send([2]))
     }
 
-    @Test func `have a domain that no other socket has`() throws {
+    @Test func `Sockets with CURVE have a domain that no other socket has`() throws {
         let name = "test-\(UInt64.random(in: .min ... .max))"
         do {
             let domain = try AuthenticationHandler.add(name) { _ in nil }
@@ -172,12 +172,12 @@ import Testing
         #expect(code { _ = try AuthenticationHandler.add(name) { _ in nil } } == nil)
     }
 
-    @Test func `belong to the context of their domain`() throws {
+    @Test func `Sockets with CURVE belong to the context of their domain`() throws {
         let options = try serving(Users())
         #expect(code { _ = try Socket(.pull, options: options, in: Context()) } == .invalidOption)
     }
 
-    @Test func `have no domain without a name`() {
+    @Test func `Sockets with CURVE have no domain without a name`() {
         #expect(code { _ = try AuthenticationHandler.add("") { _ in nil } } == .invalidOption)
     }
 
@@ -197,7 +197,7 @@ import Testing
 }
 
 @Suite struct `A CURVE key pair` {
-    @Test func `is made again from its secret key`() throws {
+    @Test func `A CURVE key pair is made again from its secret key`() throws {
         let keys = CurveKeyPair.generate()
         let again = keys.withSecretText { CurveKeyPair(secretText: $0.dropLast()) }
         #expect(again == keys)
@@ -205,12 +205,12 @@ import Testing
     }
 
     /// The keys of the test server in ZeroMQ's own tests.
-    @Test func `has the public key that libzmq's documentation names`() {
+    @Test func `A CURVE key pair has the public key that libzmq's documentation names`() {
         let keys = CurveKeyPair(secretText: Array("JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6".utf8))
         #expect(keys?.publicKey.description == "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7")
     }
 
-    @Test func `shows its secret nowhere`() {
+    @Test func `A CURVE key pair shows its secret nowhere`() {
         let keys = CurveKeyPair.generate()
         let secret = keys.withSecretText { String(decoding: $0.dropLast(), as: UTF8.self) }
         var dumped = ""
@@ -227,7 +227,7 @@ import Testing
             String(repeating: "#", count: 40),
         ]
     )
-    func `is not made from other texts`(text: String) {
+    func `A CURVE key pair is not made from other texts`(text: String) {
         #expect(CurveKeyPair(secretText: Array(text.utf8)) == nil)
         #expect(CurvePublicKey(text) == nil)
     }

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.milliseconds(-10), .milliseconds(20)])
-    func `fire in order, whether past or future`(first: Duration) async throws {
+    func `Deadlines fire in order, whether past or future`(first: Duration) async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let start = ContinuousClock.now + first
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `are never early`() async throws {
+    @Test func `Deadlines are never early`() async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let deadline = ContinuousClock.now + .microseconds(1500)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `fire once, and again when they are set again`() async throws {
+    @Test func `Deadlines fire once, and again when they are set again`() async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let timer = probe.loop.timer { [weak probe] in
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `do not fire when cleared, moved, cancelled or dropped`() async throws {
+    @Test func `Deadlines do not fire when cleared, moved, cancelled or dropped`() async throws {
         try await withProbe { probe, loop in
             await probe.run { probe in
                 let start = ContinuousClock.now
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `that are due together can clear each other`() async throws {
+    @Test func `Deadlines that are due together can clear each other`() async throws {
         try await withProbe { probe, _ in
             await probe.run { probe in
                 let start = ContinuousClock.now

@@ -37,7 +37,7 @@ import Testing
         Example(text: "ipc://fleet.ipc", isLocal: true),
         Example(text: "ipc://*", isLocal: true, isConnectable: false),
         Example(text: "inproc://fleet", isLocal: true),
-    ]) func `are parsed, classified and printed`(_ example: Example) throws {
+    ]) func `Endpoints are parsed, classified and printed`(_ example: Example) throws {
         let endpoint = try Endpoint(example.text)
         #expect(endpoint.description == example.description ?? example.text)
         #expect(endpoint.isLocal == example.isLocal)
@@ -46,7 +46,7 @@ import Testing
         #expect(try Endpoint(endpoint.description) == endpoint)
     }
 
-    @Test func `have at most maxBytes bytes`() throws {
+    @Test func `Endpoints have at most maxBytes bytes`() throws {
         let scheme = "inproc://"
         let longest = scheme + String(repeating: "n", count: Endpoint.maxBytes - scheme.utf8.count)
         #expect(try Endpoint(longest).description == longest)
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// To look for the last colon, the standard library would count all flags before each of them, for hours.
-    @Test(.timeLimit(.minutes(10))) func `of a peer are not searched if they are longer`() {
+    @Test(.timeLimit(.minutes(10))) func `Endpoints of a peer are not searched if they are longer`() {
         let text = "tcp://" + String(repeating: "\u{1F1E6}", count: 2_000_000)
         #expect(throws: ZeroMQError.self) { try Endpoint(text) }
     }
@@ -98,7 +98,7 @@ import Testing
         #expect(error?.message.contains("an example is ") == true)
     }
 
-    @Test func `accept a path of the maximum size, and refuse one that is a byte longer`() throws {
+    @Test func `Endpoints accept a path of the maximum size, and refuse one that is a byte longer`() throws {
         let path = String(repeating: "é", count: Endpoint.maxIpcPathBytes / 2)
         let longest = "ipc://" + path + String(repeating: "x", count: Endpoint.maxIpcPathBytes % 2)
         #expect(try Endpoint(longest).description == longest)
@@ -108,7 +108,7 @@ import Testing
         #expect(throws: ZeroMQError.self) { try options.bind(Endpoint("ipc:///nowhere/" + path.dropLast(8))) }
     }
 
-    @Test func `accept a host name of the maximum size, and refuse one that is a byte longer`() {
+    @Test func `Endpoints accept a host name of the maximum size, and refuse one that is a byte longer`() {
         let label = String(repeating: "a", count: 63)
         let name = [label, label, label, String(label.dropLast(2))].joined(separator: ".")
         #expect(Host(name)?.description == name)
@@ -117,14 +117,14 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `may be abstract on Linux`() throws {
+        @Test func `Endpoints may be abstract on Linux`() throws {
             let endpoint = try Endpoint("ipc://@fleet")
             #expect(endpoint.isLocal && endpoint.isConnectable)
             #expect(throws: ZeroMQError.self) { try Endpoint("ipc://@") }
         }
     #endif
 
-    @Test func `keep their port with another host`() throws {
+    @Test func `Endpoints keep their port with another host`() throws {
         let reached = try #require(try Endpoint("tcp://10.0.0.7:7001").host)
         #expect(try Endpoint("tcp://*:7002").replacingHost(with: reached) == Endpoint("tcp://10.0.0.7:7002"))
         #expect(try Endpoint("ipc://fleet").replacingHost(with: reached) == Endpoint("ipc://fleet"))

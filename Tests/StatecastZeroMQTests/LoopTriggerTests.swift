@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `wake a loop that falls asleep after each ring, from a thread`() async throws {
+    @Test func `Triggers of a loop wake a loop that falls asleep after each ring, from a thread`() async throws {
         try await withProbe { probe, _ in
             let answers = DispatchSemaphore(value: 0)
             let trigger = await probe.trigger { _ in answers.signal() }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `wake a loop that falls asleep after each ring, from a task`() async throws {
+    @Test func `Triggers of a loop wake a loop that falls asleep after each ring, from a task`() async throws {
         try await withProbe { probe, _ in
             let (answers, answer) = AsyncStream.makeStream(of: Void.self)
             let trigger = await probe.trigger { _ in answer.yield() }
@@ -51,7 +51,7 @@ import Testing
 
     /// In each round four threads ring, and wait until the loop, which slept, has taken all four messages. No later
     /// ring makes up for a lost one. `STATECAST_RINGS` sets the number of rings.
-    @Test func `lose no message that threads enqueue before they ring`() async throws {
+    @Test func `Triggers of a loop lose no message that threads enqueue before they ring`() async throws {
         let rings = ProcessInfo.processInfo.environment["STATECAST_RINGS"].flatMap { Int($0) } ?? 100_000
         try await withProbe { probe, _ in
             let threads = 4
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `are answered before the timers that their handlers set`() async throws {
+    @Test func `Triggers of a loop are answered before the timers that their handlers set`() async throws {
         try await withProbe { probe, _ in
             let trigger = await probe.trigger { probe in
                 probe.assumeIsolated { probe in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `do not call their handler after a cancellation`() async throws {
+    @Test func `Triggers of a loop do not call their handler after a cancellation`() async throws {
         try await withProbe { probe, _ in
             let (first, second) = (
                 await probe.trigger { $0.assumeIsolated { $0.record("first") } },
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `release their handlers when they are dropped, and at the shutdown`() async throws {
+    @Test func `Triggers of a loop release their handlers when they are dropped, and at the shutdown`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         var (dropped, trigger): (AsyncStream<Never>, LoopTrigger?) = await holding(probe)

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(arguments: ["tcp://127.0.0.1:*", "ipc://*", "inproc://pipelines"])
-    func `carry every message, in order, from push to subscription`(text: String) async throws {
+    func `Pipelines of actors carry every message, in order, from push to subscription`(text: String) async throws {
         let (primary, replica) = (try PollLoop(name: "primary"), try PollLoop(name: "replica"))
         defer {
             primary.shutdown()

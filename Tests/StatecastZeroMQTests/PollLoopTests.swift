@@ -2,7 +2,7 @@ import StatecastZeroMQ
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `A poll loop` {
-    @Test func `runs its actors, and no other thread does`() async throws {
+    @Test func `A poll loop runs its actors, and no other thread does`() async throws {
         try await withProbe { probe, loop in
             #expect(!loop.isOnLoop)
             #expect(loop.isIsolatingCurrentContext() == false)
@@ -16,14 +16,14 @@ import Testing
         }
     }
 
-    @Test func `traps a false assumption of isolation`() async {
+    @Test func `A poll loop traps a false assumption of isolation`() async {
         await #expect(processExitsWith: .failure) {
             let loop = try PollLoop()
             Probe(on: loop).assumeOnLoop()
         }
     }
 
-    @Test func `runs jobs in the order of their submission`() async throws {
+    @Test func `A poll loop runs jobs in the order of their submission`() async throws {
         try await withProbe { probe, _ in
             let count = 20 * PollLoop.maxJobsPerTurn + 1
             await probe.run { probe in
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `loses no job of many threads`() async throws {
+    @Test func `A poll loop loses no job of many threads`() async throws {
         try await withProbe { probe, _ in
             await withTaskGroup { group in
                 for _ in 0..<8 {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `serves its sockets while jobs never end`() async throws {
+    @Test func `A poll loop serves its sockets while jobs never end`() async throws {
         try await withProbe { probe, loop in
             let pull = try Bound(.pull, at: "inproc://loop-busy")
             let push = try connected(.push, to: pull.endpoint)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `polls its sockets between many jobs`() async throws {
+    @Test func `A poll loop polls its sockets between many jobs`() async throws {
         try await withPipes("between", count: 1) { pipes, probe in
             let limit = PollLoop.maxJobsPerTurn
             await pipes.run { pipes in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `runs jobs while a socket is always ready`() async throws {
+    @Test func `A poll loop runs jobs while a socket is always ready`() async throws {
         try await withProbe { _, loop in
             let pull = try Bound(.pull, at: "inproc://loop-flooded")
             let push = try connected(.push, to: pull.endpoint)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `reports a context's shutdown once to a socket's owner, and continues`() async throws {
+    @Test func `A poll loop reports a context's shutdown once to a socket's owner, and continues`() async throws {
         try await withProbe { _, loop in
             let context = Context()
             let pull = try Socket(.pull, in: context)

@@ -2,7 +2,7 @@ import StatecastZeroMQ
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `The shutdown of a loop` {
-    @Test func `runs every job that was queued, in order`() async throws {
+    @Test func `The shutdown of a loop runs every job that was queued, in order`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         let count = 3 * PollLoop.maxJobsPerTurn
@@ -13,7 +13,7 @@ import Testing
         #expect(await probe.events(count: count) == (0..<count).map(String.init))
     }
 
-    @Test func `may be repeated, on the loop and off it`() async throws {
+    @Test func `The shutdown of a loop may be repeated, on the loop and off it`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         loop.shutdown()
@@ -23,7 +23,7 @@ import Testing
         #expect(await probe.events == ["done"])
     }
 
-    @Test func `runs later jobs, one after the other`() async throws {
+    @Test func `The shutdown of a loop runs later jobs, one after the other`() async throws {
         let loop = try PollLoop()
         let probe = Probe(on: loop)
         loop.shutdown()
@@ -38,7 +38,7 @@ import Testing
         #expect(!loop.isOnLoop)
     }
 
-    @Test func `releases all handlers, even those that retain their actor`() async throws {
+    @Test func `The shutdown of a loop releases all handlers, even those that retain their actor`() async throws {
         let loop = try PollLoop()
         let released = try await startClinging(on: loop)
         loop.shutdown()
@@ -53,7 +53,7 @@ import Testing
         return released
     }
 
-    @Test func `makes later watches and timers ineffective`() async throws {
+    @Test func `The shutdown of a loop makes later watches and timers ineffective`() async throws {
         let loop = try PollLoop()
         loop.shutdown()
         let pull = try Bound(.pull, at: "inproc://shutdown-later")

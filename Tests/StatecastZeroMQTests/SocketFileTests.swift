@@ -31,7 +31,7 @@ import Testing
         #expect(error?.message.contains(message) == true)
     }
 
-    @Test func `are not claimed from another socket, which continues to serve`() throws {
+    @Test func `Socket files are not claimed from another socket, which continues to serve`() throws {
         let owner = try bind()
         try expectRefused()
         try expectRefused()
@@ -40,14 +40,14 @@ import Testing
         #expect(try owner.next() == [1])
     }
 
-    @Test func `are not claimed from a server that does not lock`() throws {
+    @Test func `Socket files are not claimed from a server that does not lock`() throws {
         let server = try RawListener(at: path)
         try expectRefused()
         _ = consume server
         _ = try bindWhenFree()
     }
 
-    @Test func `are not claimed while another process holds the lock`() throws {
+    @Test func `Socket files are not claimed while another process holds the lock`() throws {
         let lock = try RawLock(at: path + ".lock")
         try expectRefused()
         #expect(try folder.contents == ["fleet.ipc.lock"])
@@ -55,7 +55,7 @@ import Testing
         _ = try bindWhenFree()
     }
 
-    @Test func `of dead processes are replaced`() throws {
+    @Test func `Socket files of dead processes are replaced`() throws {
         _ = try RawListener(at: path)
         try Data().write(to: URL(fileURLWithPath: path + ".lock"))
         #expect(try folder.contents.count == 2)
@@ -65,7 +65,7 @@ import Testing
         #expect(try owner.next() == [1])
     }
 
-    @Test func `are removed and free at once`() throws {
+    @Test func `Socket files are removed and free at once`() throws {
         for number: UInt8 in 0..<20 {
             let owner = try bind()
             let push = try connected(.push, to: endpoint())
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `that another process created meanwhile are kept`() throws {
+    @Test func `Socket files that another process created meanwhile are kept`() throws {
         let owner = try bind()
         try FileManager.default.removeItem(atPath: path)
         let thief = try RawListener(at: path)
@@ -86,14 +86,14 @@ import Testing
         _ = consume thief
     }
 
-    @Test func `are refused and kept if they are not sockets`() throws {
+    @Test func `Socket files are refused and kept if they are not sockets`() throws {
         try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
         try expectRefused("there is a file that is no socket")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
         #expect(try folder.contents == ["fleet.ipc"])
     }
 
-    @Test func `that the system chose are removed with their folder`() throws {
+    @Test func `Socket files that the system chose are removed with their folder`() throws {
         let pull = try Bound(.pull, at: "ipc://*")
         let path = String(pull.endpoint.description.dropFirst("ipc://".count))
         #expect(path.hasPrefix("/"))

@@ -5,7 +5,7 @@ import Testing
     private static let everywhere = ["tcp://127.0.0.1:*", "tcp://localhost:*", "ipc://*", "inproc://sockets-carry"]
 
     @Test(arguments: everywhere + (RawListener.hasIPv6 ? ["tcp://[::1]:*"] : []))
-    func `carry messages of any size over every transport`(text: String) throws {
+    func `Sockets carry messages of any size over every transport`(text: String) throws {
         let pull = try Bound(.pull, at: text)
         let push = try connected(.push, to: pull.endpoint)
         for size in [0, 1, 29, 30, 255, 256, 1_000_000] {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `send slices and raw bytes as they send arrays`() throws {
+    @Test func `Sockets send slices and raw bytes as they send arrays`() throws {
         let pull = try Bound(.pull, at: "inproc://sockets-slices")
         let push = try connected(.push, to: pull.endpoint)
         let bytes: [UInt8] = [1, 2, 3, 4]
@@ -25,27 +25,27 @@ import Testing
         #expect(try pull.socket.next() == [3, 4])
     }
 
-    @Test func `stay open until the end of their scope`() throws {
+    @Test func `Sockets stay open until the end of their scope`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let push = try connected(.push, to: pull.endpoint)
         #expect(try push.send([1]))
         #expect(try pull.socket.next() == [1])
     }
 
-    @Test func `report the chosen port`() throws {
+    @Test func `Sockets report the chosen port`() throws {
         let pull = try Bound(.pull, at: "tcp://*:*")
         #expect(pull.endpoint.isWildcardHost)
         #expect(try #require(pull.endpoint.port) > 0)
     }
 
-    @Test func `receive nothing at first, and send nothing without a peer`() throws {
+    @Test func `Sockets receive nothing at first, and send nothing without a peer`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let push = try Socket(.push)
         #expect(try pull.socket.receive() == nil)
         #expect(try push.send([1]) == false)
     }
 
-    @Test func `refuse a message beyond the high-water marks until others are received`() throws {
+    @Test func `Sockets refuse a message beyond the high-water marks until others are received`() throws {
         let one = SocketOptions.with {
             $0.sendHighWaterMark = 1
             $0.receiveHighWaterMark = 1
@@ -62,7 +62,7 @@ import Testing
         #expect(try pull.socket.next() == [3])
     }
 
-    @Test func `subscribe by prefix`() throws {
+    @Test func `Sockets subscribe by prefix`() throws {
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*")
         let sub = try connected(.sub, to: pub.endpoint)
         try sub.subscribe(Array("feed".utf8))
@@ -72,7 +72,7 @@ import Testing
         #expect(try sub.next() == Array("feed/2".utf8))
     }
 
-    @Test func `report each subscription to a verbose publisher, and the last end of a topic`() throws {
+    @Test func `Sockets report each subscription to a verbose publisher, and the last end of a topic`() throws {
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: .with { $0.xpubVerbose = true })
         let sub = try connected(.sub, to: pub.endpoint)
         for topic: [UInt8] in [[7], [7]] { try sub.subscribe(topic) }
@@ -82,14 +82,14 @@ import Testing
     }
 
     /// libzmq also processes subscriptions in further frames.
-    @Test func `report each frame of a subscriber to a publisher`() throws {
+    @Test func `Sockets report each frame of a subscriber to a publisher`() throws {
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*", options: .with { $0.xpubVerbose = true })
         let sub = try connected(.xsub, to: pub.endpoint)
         #expect(try sub.send(frames: [[9], [1, 7], [0, 7], [0, 8], [9]]))
         for frame: [UInt8] in [[9], [1, 7], [0, 7], [0, 8], [9]] { #expect(try pub.socket.next() == frame) }
     }
 
-    @Test func `report a repeated subscription only to a verbose publisher`() throws {
+    @Test func `Sockets report a repeated subscription only to a verbose publisher`() throws {
         let pub = try Bound(.xpub, at: "tcp://127.0.0.1:*")
         let sub = try connected(.sub, to: pub.endpoint)
         for topic: [UInt8] in [[7], [7], [8]] { try sub.subscribe(topic) }
@@ -97,7 +97,7 @@ import Testing
         #expect(try pub.socket.next() == [1, 8])
     }
 
-    @Test func `drop a whole message of several frames`() throws {
+    @Test func `Sockets drop a whole message of several frames`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let peer = try RawPeer(pushingTo: pull.endpoint)
         try peer.send([1], more: true)
@@ -109,7 +109,8 @@ import Testing
         #expect(try pull.socket.next() == [4])
     }
 
-    @Test func `accept a frame of the maximum size, and disconnect only the sender of one a byte larger`() throws {
+    @Test
+    func `Sockets accept a frame of the maximum size, and disconnect only the sender of one a byte larger`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*", options: .with { $0.maxMessageBytes = 100 })
         let bystander = try RawPeer(pushingTo: pull.endpoint)
         try bystander.send([UInt8](repeating: 1, count: 100))
@@ -125,7 +126,7 @@ import Testing
         #expect(try pull.socket.next() == [3])
     }
 
-    @Test func `refuse operations that their kind does not support`() throws {
+    @Test func `Sockets refuse operations that their kind does not support`() throws {
         let push = try Socket(.push)
         #expect(code { try push.subscribe([]) } == .unsupported)
         #expect(code { try push.unsubscribe([]) } == .unsupported)
@@ -134,14 +135,14 @@ import Testing
         #expect(code { _ = try pull.send([1]) } == .unsupported)
     }
 
-    @Test func `refuse to connect to a wildcard`() throws {
+    @Test func `Sockets refuse to connect to a wildcard`() throws {
         let push = try Socket(.push)
         for text in ["tcp://*:7001", "tcp://0.0.0.0:7001", "tcp://127.0.0.1:*", "ipc://*"] {
             #expect(code { try push.connect(Endpoint(text)) } == .invalidEndpoint)
         }
     }
 
-    @Test func `refuse a tcp endpoint in use, naming it`() throws {
+    @Test func `Sockets refuse a tcp endpoint in use, naming it`() throws {
         let pull = try Bound(.pull, at: "tcp://127.0.0.1:*")
         let other = try Socket(.pull)
         let error = #expect(throws: ZeroMQError.self) { try other.bind(pull.endpoint) }
@@ -149,7 +150,7 @@ import Testing
         #expect(error?.message.contains("cannot bind to \(pull.endpoint)") == true)
     }
 
-    @Test func `refuse a host of another machine`() throws {
+    @Test func `Sockets refuse a host of another machine`() throws {
         // 192.0.2.0/24 is for documentation, RFC 5737.
         let pull = try Socket(.pull)
         #expect(code { _ = try pull.bind(Endpoint("tcp://192.0.2.1:*")) } == .addressNotAvailable)
@@ -168,14 +169,14 @@ import Testing
             "tcpKeepAlive.idle",
             SocketOptions.with { $0.tcpKeepAlive = .init(idle: .milliseconds(1), interval: .seconds(1), count: 3) }
         ),
-    ]) func `refuse an option out of its range, naming it`(name: String, options: SocketOptions) {
+    ]) func `Sockets refuse an option out of its range, naming it`(name: String, options: SocketOptions) {
         let error = #expect(throws: ZeroMQError.self) { _ = try Socket(.xpub, options: options) }
         #expect(error?.code == .invalidOption)
         #expect(error?.message.contains("the socket option \(name) is out of range") == true)
     }
 
     @Test(arguments: [SocketKind.xpub, .pub, .sub, .xsub, .push, .pull, .pair])
-    func `accept every option on every kind`(kind: SocketKind) throws {
+    func `Sockets accept every option on every kind`(kind: SocketKind) throws {
         let options = SocketOptions.with {
             $0.maxMessageBytes = 1 << 20
             $0.linger = .seconds(1)
@@ -193,7 +194,7 @@ import Testing
         #expect(socket.kind == kind)
     }
 
-    @Test func `throw after their context's shutdown, and let it end`() throws {
+    @Test func `Sockets throw after their context's shutdown, and let it end`() throws {
         let context = Context()
         let pull = try Socket(.pull, in: context)
         _ = try pull.bind(Endpoint("inproc://terminated"))

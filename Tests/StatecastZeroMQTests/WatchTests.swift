@@ -2,7 +2,7 @@ import StatecastZeroMQ
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `Watches` {
-    @Test func `deliver messages only while they are wanted`() async throws {
+    @Test func `Watches deliver messages only while they are wanted`() async throws {
         try await withPipes("held", count: 2) { pipes, probe in
             await pipes.run { pipes in
                 pipes.watch(0) { pipes in pipes.take(0) }
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `can disable each other within a turn`() async throws {
+    @Test func `Watches can disable each other within a turn`() async throws {
         try await withPipes("silenced", count: 2) { pipes, probe in
             await pipes.run { pipes in
                 pipes.watch(0) { pipes in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `report room to send only while it is wanted`() async throws {
+    @Test func `Watches report room to send only while it is wanted`() async throws {
         try await withPipes("room", count: 1) { pipes, probe in
             await pipes.run { pipes in
                 while pipes.send(to: 0) {}
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `can cancel themselves and each other in a handler`() async throws {
+    @Test func `Watches can cancel themselves and each other in a handler`() async throws {
         try await withPipes("ending", count: 3) { pipes, probe in
             await pipes.run { pipes in
                 pipes.watch(0) { pipes in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `report what waits since an earlier watch of the socket`() async throws {
+    @Test func `Watches report what waits since an earlier watch of the socket`() async throws {
         try await withPipes("again", count: 1) { pipes, probe in
             await pipes.run { pipes in
                 pipes.watch(0) { pipes in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `release handlers and socket when they are dropped on another thread`() async throws {
+    @Test func `Watches release handlers and socket when they are dropped on another thread`() async throws {
         try await withProbe { _, loop in
             var (released, node): (AsyncStream<Never>, Node?) = try await started(on: loop)
             #expect(node != nil)

@@ -52,8 +52,8 @@ struct ItemKeyedDecodingContainer<Key: CodingKey>: ItemKeyedDecoding {
     }
 }
 
-/// Types that decode primitives use these overloads, which need no lookup of the type. (With generic ones, which are not
-/// specialized, decoding a row takes 44 % more instructions.)
+/// Types that decode primitives use these overloads, which need no lookup of the type. (With generic ones, which are
+/// not specialized, decoding a row takes 44 % more instructions.)
 extension ItemKeyedDecodingContainer {
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.primitive(key.component) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.primitive(key.component) }

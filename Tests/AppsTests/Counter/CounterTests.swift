@@ -13,7 +13,7 @@ import Testing
         return counter
     }
 
-    @Test func `moves by its step, up and down`() {
+    @Test func `The counter moves by its step, up and down`() {
         let counter = reduced(
             Counter(),
             CounterIncreaseRequested(),
@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         (Int.max, 1, Int.max), (.max - 1, 2, .max), (.min, -1, .min), (0, .min, .min), (1, .max, .max),
     ])
-    func `stops at the largest number`(start: Int, step: Int, end: Int) {
+    func `The counter stops at the largest number`(start: Int, step: Int, end: Int) {
         #expect(reduced(Counter(counter: start, step: step), CounterIncreaseRequested()).counter == end)
     }
 
@@ -36,15 +36,15 @@ import Testing
         (Int.min, 1, Int.min), (.min + 1, 2, .min), (.max, -1, .max), (0, .min, .max), (-1, .min, .max),
         (-2, .max, .min),
     ])
-    func `stays within its numbers going down`(start: Int, step: Int, end: Int) {
+    func `The counter stays within its numbers going down`(start: Int, step: Int, end: Int) {
         #expect(reduced(Counter(counter: start, step: step), CounterDecreaseRequested()).counter == end)
     }
 
-    @Test func `ignores unknown actions`() {
+    @Test func `The counter ignores unknown actions`() {
         #expect(reduced(Counter(counter: 3, step: 2), Foreign()) == Counter(counter: 3, step: 2))
     }
 
-    @Test func `has actions with distinct names`() {
+    @Test func `The counter has actions with distinct names`() {
         #expect(
             Counter.actions.map { $0.name }
                 == ["CounterIncreaseRequested", "CounterDecreaseRequested", "StepChangeRequested"]
@@ -52,7 +52,7 @@ import Testing
         #expect(Counter.storeName == "counter")
     }
 
-    @Test func `counts in a core`() {
+    @Test func `The counter counts in a core`() {
         let core = Core(Counter(), reducer: Counter.reducer, now: { .epoch })
         core.dispatch(StepChangeRequested(step: 21))
         core.dispatch(CounterIncreaseRequested())

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `The board's connector` {
     private let connector = BoardConnector(silentAfter: .seconds(10), maxNotes: 2)
 
-    @Test func `sorts by load, the highest first, then by name`() {
+    @Test func `The board's connector sorts by load, the highest first, then by name`() {
         var fleet = Fleet()
         for (name, load) in [("c", 1.0), ("a", 1.0), ("d", 7.5), ("b", 0.2), ("e", 1.0)] {
             fleet.reduce(HostSampled(host: name, sample: .loaded(load)))
@@ -13,7 +13,7 @@ import Testing
         #expect(connector.props(from: fleet, at: .epoch).rows.map(\.name) == ["d", "a", "c", "e", "b"])
     }
 
-    @Test func `shows that a host fell silent as time passes`() {
+    @Test func `The board's connector shows that a host fell silent as time passes`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 100)
         func freshness(_ milliseconds: Int64) -> BoardProps.Freshness? {
@@ -27,7 +27,8 @@ import Testing
         #expect(freshness(143_000) == .fresh)
     }
 
-    @Test func `shows a host as silent that the clock, which was set back, saw last in the future`() {
+    @Test
+    func `The board's connector shows a host as silent that the clock, which was set back, saw last in the future`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)), second: 4_000)
         func props(_ milliseconds: Int64) -> BoardProps {
@@ -44,7 +45,7 @@ import Testing
         #expect(props(400_000).rows.first?.freshness == .fresh)
     }
 
-    @Test func `shows the same within a second`() {
+    @Test func `The board's connector shows the same within a second`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
         let props = connector.props(from: fleet, at: Timestamp(milliseconds: 20_100))
@@ -52,7 +53,7 @@ import Testing
         #expect(props != connector.props(from: fleet, at: Timestamp(milliseconds: 21_000)))
     }
 
-    @Test func `counts the fresh, the silent and the retired`() {
+    @Test func `The board's connector counts the fresh, the silent and the retired`() {
         var fleet = Fleet()
         for (name, second) in [("a", Int64(0)), ("b", 95), ("c", 99), ("d", 99)] {
             fleet.reduce(HostSampled(host: name, sample: .loaded(1)), second: second)
@@ -67,14 +68,14 @@ import Testing
         #expect(totals.ignored == 1)
     }
 
-    @Test func `keeps a retired host retired while it is silent`() {
+    @Test func `The board's connector keeps a retired host retired while it is silent`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
         fleet.reduce(HostRetired(host: "a"))
         #expect(connector.props(from: fleet, at: .second(1_000)).rows.first?.freshness == .retired)
     }
 
-    @Test func `shows the latest notes`() {
+    @Test func `The board's connector shows the latest notes`() {
         var fleet = Fleet()
         for text in ["one", "two", "three"] {
             fleet.reduce(NoteAdded(text: text))

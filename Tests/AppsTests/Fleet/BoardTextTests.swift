@@ -23,7 +23,7 @@ import Testing
         BoardConnector(silentAfter: .seconds(10)).props(from: fleet, at: .second(102))
     }
 
-    @Test func `shows every column on a wide screen`() {
+    @Test func `The board as text shows every column on a wide screen`() {
         let text = BoardText(columns: 140).text(of: props(fleet()), title: "fleet, live")
         let expected = """
             fleet, live
@@ -45,7 +45,7 @@ import Testing
         #expect(text == expected)
     }
 
-    @Test func `drops the least important columns on a narrow screen`() {
+    @Test func `The board as text drops the least important columns on a narrow screen`() {
         let lines = BoardText(columns: 80).lines(of: props(fleet()), title: "fleet").map(\.text)
         #expect(lines[3] == "HOST      STATE        LOAD  CPU            MEMORY                            UP")
         let narrow = BoardText(columns: 30).lines(of: props(fleet()), title: "fleet").map(\.text)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 0, 1, 2, 7, 8, 9, 20, 33, 79, 80, 81, 200])
-    func `has no line wider than the screen`(columns: Int) {
+    func `The board as text has no line wider than the screen`(columns: Int) {
         var fleet = fleet()
         fleet.reduce(HostSampled(host: String(repeating: "机", count: 20), sample: .loaded(.greatestFiniteMagnitude)))
         fleet.reduce(NoteAdded(text: String(repeating: "long ", count: 50)))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `stays aligned below a name in wide characters`() throws {
+    @Test func `The board as text stays aligned below a name in wide characters`() throws {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "机器一", sample: .loaded(2)), second: 100)
         fleet.reduce(HostSampled(host: "e\u{301}t\u{301}e", sample: .loaded(1)), second: 100)
@@ -79,14 +79,14 @@ import Testing
         #expect(lines[5] == "e\u{301}t\u{301}e       fresh        1.00")
     }
 
-    @Test func `shortens a long name before it drops a column`() {
+    @Test func `The board as text shortens a long name before it drops a column`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: String(repeating: "n", count: 60), sample: .loaded(2)), second: 100)
         let lines = BoardText(columns: 60).lines(of: props(fleet), title: "t").map(\.text)
         #expect(lines[4].hasPrefix("nnnnnnnnnnnnnnnnnnn…  fresh        2.00"))
     }
 
-    @Test func `counts the hosts that do not fit`() {
+    @Test func `The board as text counts the hosts that do not fit`() {
         let lines = BoardText(columns: 80, maxRows: 1).lines(of: props(fleet()), title: "t").map(\.text)
         #expect(lines[4].hasPrefix("web-1"))
         #expect(lines[5] == "and 2 more")
@@ -97,7 +97,7 @@ import Testing
         #expect(!BoardText(columns: 80, maxRows: 3).text(of: props(fleet()), title: "t").contains("more"))
     }
 
-    @Test func `is plain by default`() {
+    @Test func `The board as text is plain by default`() {
         let plain = BoardText(columns: 80).text(of: props(fleet()), title: "fleet \u{1B}[2J")
         #expect(!plain.contains("\u{1B}"))
         let lines = BoardText(columns: 80, styling: .colour).lines(of: props(fleet()), title: "fleet").map(\.text)
@@ -107,7 +107,7 @@ import Testing
         #expect(lines[6].hasPrefix("\u{1B}[2mold-1"))
     }
 
-    @Test func `shows an empty fleet`() {
+    @Test func `The board as text shows an empty fleet`() {
         let lines = BoardText(columns: 40).lines(of: props(Fleet()), title: "fleet").map(\.text)
         #expect(lines[1] == "0 machines: 0 fresh, 0 silent, 0 retire…")
         #expect(lines.count == 4)

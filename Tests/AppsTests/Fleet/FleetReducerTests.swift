@@ -4,7 +4,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `The fleet` {
-    @Test func `adds a host with its first sample, at the primary's time`() throws {
+    @Test func `The fleet adds a host with its first sample, at the primary's time`() throws {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "web-1", sample: .loaded(1)), second: 5)
         fleet.reduce(HostSampled(host: "web-1", sample: .loaded(2)), second: 9)
@@ -19,7 +19,7 @@ import Testing
         #expect(fleet.totals.ignored == 0)
     }
 
-    @Test func `derives the share of processor time from two samples`() {
+    @Test func `The fleet derives the share of processor time from two samples`() {
         var fleet = Fleet()
         var sample = Sample.loaded(1, uptimeSeconds: 100, cpuSeconds: 50)
         sample.cpuCount = 4
@@ -39,7 +39,7 @@ import Testing
         #expect(fleet.hosts["a"]?.busy == nil)
     }
 
-    @Test func `ignores a retired host until it is restored`() {
+    @Test func `The fleet ignores a retired host until it is restored`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
         fleet.reduce(HostRetired(host: "a"))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [HostRetired(host: "b"), HostRestored(host: "a"), HostRestored(host: "b")] as [any Action])
-    func `counts ignored actions`(action: any Action) {
+    func `The fleet counts ignored actions`(action: any Action) {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: "a", sample: .loaded(1)))
         let before = fleet
@@ -74,7 +74,7 @@ import Testing
     ]
 
     @Test(arguments: spoilt.indices)
-    func `ignores an implausible sample`(index: Int) {
+    func `The fleet ignores an implausible sample`(index: Int) {
         var sample = Sample.loaded(1)
         #expect(sample.isPlausible)
         Self.spoilt[index](&sample)
@@ -85,7 +85,7 @@ import Testing
         #expect(fleet.totals.samples == 0)
     }
 
-    @Test func `does not trap on the largest numbers`() {
+    @Test func `The fleet does not trap on the largest numbers`() {
         var sample = Sample.loaded(.greatestFiniteMagnitude, uptimeSeconds: 0, cpuSeconds: 0)
         sample.cpuCount = .max
         sample.memoryTotalBytes = .max
@@ -102,7 +102,7 @@ import Testing
         #expect(fleet.totals.ignored == 0)
     }
 
-    @Test func `keeps the printable part of a host name`() {
+    @Test func `The fleet keeps the printable part of a host name`() {
         var fleet = Fleet()
         fleet.reduce(HostSampled(host: " we\u{1B}[31mb\n1\u{202E} ", sample: .loaded(1)))
         #expect(Array(fleet.hosts.keys) == ["we[31mb 1"])
@@ -111,7 +111,7 @@ import Testing
         #expect(fleet.totals.ignored == 1)
     }
 
-    @Test func `cuts a name off after whole characters`() {
+    @Test func `The fleet cuts a name off after whole characters`() {
         var fleet = Fleet()
         let fits = String(repeating: "x", count: FleetLimits.maxNameBytes)
         fleet.reduce(HostSampled(host: fits, sample: .loaded(1)))
@@ -145,7 +145,7 @@ import Testing
         #expect(fleet.totals.hosts == FleetLimits.maxHosts)
     }
 
-    @Test func `keeps the latest notes, with their time and host`() {
+    @Test func `The fleet keeps the latest notes, with their time and host`() {
         var fleet = Fleet()
         for index in 0...FleetLimits.maxNotes {
             fleet.reduce(NoteAdded(host: index.isMultiple(of: 2) ? "a" : nil, text: "n\(index)"), second: Int64(index))
@@ -159,7 +159,7 @@ import Testing
         #expect(fleet.totals.notes == FleetLimits.maxNotes + 1)
     }
 
-    @Test func `cuts off a long note, and ignores an empty one`() {
+    @Test func `The fleet cuts off a long note, and ignores an empty one`() {
         var fleet = Fleet()
         fleet.reduce(NoteAdded(host: " ", text: String(repeating: "x", count: FleetLimits.maxNoteBytes + 1)))
         #expect(fleet.notes.first?.text.utf8.count == FleetLimits.maxNoteBytes)
@@ -169,7 +169,7 @@ import Testing
         #expect(fleet.totals.ignored == 1)
     }
 
-    @Test func `keeps totals equal to counts of the whole fleet`() {
+    @Test func `The fleet keeps totals equal to counts of the whole fleet`() {
         var fleet = Fleet()
         var state: UInt64 = 42
         func random(_ bound: Int) -> Int {
@@ -189,7 +189,7 @@ import Testing
         #expect(fleet.totals.ignored > 0)
     }
 
-    @Test func `names its actions and has an example of each`() {
+    @Test func `The fleet names its actions and has an example of each`() {
         #expect(Fleet.actions.map { $0.name } == ["HostSampled", "HostRetired", "HostRestored", "NoteAdded"])
         #expect(Fleet.actions.allSatisfy { $0.example != nil })
         #expect(HostSampled.example?.sample.isPlausible == true)

@@ -24,11 +24,12 @@ import Testing
         return (try? JSONDecoder().decode(File.self, from: data))?.fixtures ?? []
     }()
 
-    @Test func `exists`() {
+    @Test func `CBOR written by another implementation exists`() {
         #expect(Self.fixtures.count > 300)
     }
 
-    @Test(arguments: fixtures) func `is read in any form, and written in the deterministic form`(
+    @Test(arguments: fixtures)
+    func `CBOR written by another implementation is read in any form, and written in the deterministic form`(
         fixture: Fixture
     ) throws {
         for hex in [fixture.cbor2, fixture.deterministic] + fixture.others {

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// To accept an intended change: run with `STATECAST_WRITE_FIXTURES=1`, then check the result with cbor2.
-    @Test func `are written as before`() throws {
+    @Test func `States as fixtures for another implementation are written as before`() throws {
         let text = "{\"states\": [\n\(try states().map(\.line).joined(separator: ",\n"))\n]}\n"
         let file = fixtureFile("ours.json")
         if ProcessInfo.processInfo.environment["STATECAST_WRITE_FIXTURES"] != nil {

@@ -3,7 +3,7 @@ import StatecastCoding
 import Testing
 
 @Suite struct `An example of a type` {
-    @Test func `has default values`() {
+    @Test func `An example of a type has default values`() {
         #expect(
             Value(exampleOf: Sample.self)?.description == """
                 {"a":0,"b":"","c":[],"d":{},"e":0.0,"f":{"x":0},"g":{"x":0},"h":"up","i":""}
@@ -19,14 +19,15 @@ import Testing
         #expect(Value(exampleOf: Endless.self) == ["children": []])
     }
 
-    @Test func `is the first case of an enum that lists its cases, or whose raw value is a default`() {
+    @Test
+    func `An example of a type is the first case of an enum that lists its cases, or whose raw value is a default`() {
         #expect(Value(exampleOf: Way.self) == "up")
         #expect(Value(exampleOf: Numbered.self) == 0)
         #expect(Value(exampleOf: Kind.self) == nil)
         #expect(Value(exampleOf: Mode.self) == ["idle": [:]])
     }
 
-    @Test func `is the first case of an enum with payloads`() {
+    @Test func `An example of a type is the first case of an enum with payloads`() {
         #expect(Value(exampleOf: Call.self) == ["at": ["_0": 0.0, "retries": 0]])
         #expect(Value(exampleOf: [Call].self) == [])
         #expect(Value(exampleOf: Wrapped<Call>.self) == ["at": ["_0": 0.0, "retries": 0]])
@@ -35,7 +36,7 @@ import Testing
         #expect(Value(exampleOf: Listless.self) == nil)
     }
 
-    @Test func `has dates as texts if it is for people`() throws {
+    @Test func `An example of a type has dates as texts if it is for people`() throws {
         let encode = { (value: any Encodable) in try StateEncoder().example(of: value) }
         #expect(Value(exampleOf: Call.self, encode) == ["at": ["_0": "2001-01-01T00:00:00Z", "retries": 0]])
         let dates = [
@@ -46,13 +47,13 @@ import Testing
         #expect(try StateEncoder().value(of: dates).arrayValue?.last == 63_113_904_000.0)
     }
 
-    @Test func `does not exist if the type refuses default values`() {
+    @Test func `An example of a type does not exist if the type refuses default values`() {
         #expect(Value(exampleOf: Priced.self) == nil)
         #expect(Value(exampleOf: MayBePriced.self) == [:])
         #expect(Value(exampleOf: Insatiable.self) == nil)
     }
 
-    @Test func `is created once for each type, however many fields have the type`() {
+    @Test func `An example of a type is created once for each type, however many fields have the type`() {
         #expect(Value(exampleOf: Fan12<Fan12<Int>>.self) != nil)
     }
 }

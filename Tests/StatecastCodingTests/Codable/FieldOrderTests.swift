@@ -3,7 +3,7 @@ import Testing
 
 /// Fields are encoded in any order, and written in one order.
 @Suite struct `The fields of a type` {
-    @Test func `are sorted by their encoded keys, however many and long they are`() throws {
+    @Test func `The fields of a type are sorted by their encoded keys, however many and long they are`() throws {
         for seed in UInt64(1)...300 {
             var random = SeededGenerator(seed: seed)
             let fields = Fields(random: &random)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `may be at the very end of the bytes`() throws {
+    @Test func `The fields of a type may be at the very end of the bytes`() throws {
         for name in ["", "a", "ab", "abc", "abcdefg", "abcdefgh", "abcdefghi", "é", "ééé", "e\u{301}"] {
             let bytes = try StateEncoder().encode([name: 1])
             let back = try Reading.$names.withValue([name]) { try StateDecoder().decode(Reading.self, from: bytes) }
@@ -28,7 +28,7 @@ import Testing
 }
 
 @Suite struct `More types than the cache holds` {
-    @Test func `are encoded and decoded correctly`() throws {
+    @Test func `More types than the cache holds are encoded and decoded correctly`() throws {
         func visit<T: Codable & Equatable>(_ value: T, _ depth: Int) throws {
             #expect(try StateDecoder().decode(T.self, from: StateEncoder().encode(value)) == value)
             guard depth > 0 else { return }

@@ -16,7 +16,7 @@ import Testing
         #expect(try StateDecoder(acceptsJSONForms: true).decode(Everything.self, from: shown) == readable)
     }
 
-    @Test func `have the documented forms in CBOR`() throws {
+    @Test func `Types of Foundation have the documented forms in CBOR`() throws {
         func hex(_ value: some Encodable) throws -> String {
             try StateEncoder().encode(value).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         }
@@ -34,7 +34,7 @@ import Testing
         #expect(try hex(decimal("-18446744073709551616")) == "c482003bffffffffffffffff")
     }
 
-    @Test func `have patches of the changed parts only`() throws {
+    @Test func `Types of Foundation have patches of the changed parts only`() throws {
         var (old, new) = (Everything.sample, Everything.sample)
         new.id = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
         new.price += 1
@@ -46,7 +46,7 @@ import Testing
         #expect(try Differ.patch(from: new, to: new).isEmpty)
     }
 
-    @Test func `have an example`() throws {
+    @Test func `Types of Foundation have an example`() throws {
         #expect(
             Value(exampleOf: Everything.self)?.description == """
                 {"at":0.0,"id":"00000000-0000-0000-0000-000000000000","all":[],"ids":[],"blob":"","link":"file:///",\
@@ -86,7 +86,7 @@ import Testing
         #expect(try StateDecoder().decode(URL.self, from: StateEncoder().encode(file)) == file)
     }
 
-    @Test func `refuse other values, and name the expected form`() {
+    @Test func `Types of Foundation refuse other values, and name the expected form`() {
         refuses(Data.self, ["QQ=", [256], [-1], 5, .null])
         refuses(
             UUID.self,
@@ -110,7 +110,7 @@ import Testing
 }
 
 @Suite struct `A Date` {
-    @Test(arguments: seeds(0..<20)) func `decodes to the same number`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<20)) func `A Date decodes to the same number`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let random = (0..<50).flatMap { _ in
             [Double(bitPattern: generator.next()), Double.random(in: 7e8...9e8, using: &generator)]
@@ -135,12 +135,12 @@ import Testing
             ("0000-01-01", -63_145_526_400), ("9999-12-31T23:59:59.999999999999999999999Z", 252_423_993_600),
             ("2024-03-01", 730_944_000),
         ] as [(String, Double)]
-    ) func `is read from RFC 3339 text`(text: String, seconds: Double) throws {
+    ) func `A Date is read from RFC 3339 text`(text: String, seconds: Double) throws {
         let date = try StateDecoder(acceptsJSONForms: true).decode(Date.self, from: .text(text))
         #expect(date.timeIntervalSinceReferenceDate == seconds)
     }
 
-    @Test func `agrees with Foundation on the calendar`() throws {
+    @Test func `A Date agrees with Foundation on the calendar`() throws {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<500 {
             let date = Date(
@@ -157,12 +157,12 @@ import Testing
         arguments: [
             (5, 5), (-5, -5), (0.5, 0.5), ("NaN", .nan), (.float(.infinity), .infinity),
         ] as [(Value, Double)]
-    ) func `is read from numbers of seconds since 2001`(tree: Value, seconds: Double) throws {
+    ) func `A Date is read from numbers of seconds since 2001`(tree: Value, seconds: Double) throws {
         let read = try StateDecoder(acceptsJSONForms: true).decode(Date.self, from: tree).timeIntervalSinceReferenceDate
         #expect(read == seconds || (read.isNaN && seconds.isNaN))
     }
 
-    @Test func `refuses text and values that are not a date`() {
+    @Test func `A Date refuses text and values that are not a date`() {
         refuses(
             Date.self,
             [
@@ -178,7 +178,7 @@ import Testing
 }
 
 @Suite struct `A value of Foundation in a state` {
-    @Test func `comes in its encoded form alone`() throws {
+    @Test func `A value of Foundation in a state comes in its encoded form alone`() throws {
         func check<T: Decodable>(_ type: T.Type, _ encoded: Value, _ others: [Value]) throws {
             _ = try StateDecoder().decode(type, from: encoded)
             for other in others {
@@ -208,7 +208,8 @@ import Testing
 }
 
 @Suite struct `A Decimal` {
-    @Test(arguments: seeds(0..<20)) func `decodes to an equal one, and has one encoding`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<20))
+    func `A Decimal decodes to an equal one, and has one encoding`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let digits = String((0...generator.below(38)).map { _ in Character("\(generator.below(10))") })
@@ -227,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `decodes at the ends of its range`() throws {
+    @Test func `A Decimal decodes at the ends of its range`() throws {
         let most = Decimal.greatestFiniteMagnitude
         for value in [most, -most, .leastNonzeroMagnitude, .nan, 0, try decimal("1e127"), try decimal("1000e127")] {
             let tree = try StateEncoder().value(of: value)
@@ -247,12 +248,12 @@ import Testing
             (.tagged(4, [-131, 1000]), "1e-128"),
             (.tagged(55_799, .tagged(4, [-2, 1999])), "19.99"),
         ] as [(Value, String)]
-    ) func `is decoded exactly from integers, floats, digits and tags`(tree: Value, text: String) throws {
+    ) func `A Decimal is decoded exactly from integers, floats, digits and tags`(tree: Value, text: String) throws {
         let value = try #require(Decimal(string: text))
         #expect(try StateDecoder(acceptsJSONForms: true).decode(Decimal.self, from: tree) == value)
     }
 
-    @Test func `refuses a number that it cannot hold exactly`() {
+    @Test func `A Decimal refuses a number that it cannot hold exactly`() {
         refuses(
             Decimal.self,
             [

@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct `Items of a buffer` {
     /// Values of all shapes in one array of bytes, some of them damaged.
-    @Test(arguments: seeds(0..<300)) func `are decoded, and fail, as copies of their bytes do`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<300))
+    func `Items of a buffer are decoded, and fail, as copies of their bytes do`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var bytes: [UInt8] = Array(repeating: 0xFF, count: generator.below(4))
         var items: [(type: any (Codable & Sendable).Type, range: Range<Int>)] = []
@@ -67,7 +68,7 @@ import Testing
         return bytes
     }
 
-    @Test func `that are empty, or have trailing bytes, fail at their own offsets`() throws {
+    @Test func `Items of a buffer that are empty, or have trailing bytes, fail at their own offsets`() throws {
         let bytes = [UInt8](repeating: 0, count: 10)
         let failures = ItemBuffer.withItems(bytes[4...]) { buffer in
             [3..<3, 3..<5, 3..<4].map { failure(buffer, $0) }
@@ -82,7 +83,7 @@ import Testing
         return nil
     }
 
-    @Test func `begin with a prefix only if it fits them`() {
+    @Test func `Items of a buffer begin with a prefix only if it fits them`() {
         let answers = ItemBuffer.withItems([9, 1, 2, 3][1...]) { buffer in
             [
                 buffer.hasPrefix([1, 2], at: 0..<3), buffer.hasPrefix([1, 2], at: 0..<2),

@@ -3,7 +3,8 @@ import Testing
 
 /// The coder reuses its objects. A type that retains one must not be affected.
 @Suite(.serialized) struct `A part of a decoder that a type retains` {
-    @Test(arguments: 0..<3) func `decodes correctly after other values were decoded`(form: Int) throws {
+    @Test(arguments: 0..<3)
+    func `A part of a decoder that a type retains decodes correctly after other values were decoded`(form: Int) throws {
         let decoder = StateDecoder()
         let bytes = try StateEncoder().encode((0..<20).map { Plain(name: "entry \($0)", number: $0, inner: ["x": $0]) })
         Keeper.kept.withValue { $0 = [] }
@@ -38,7 +39,7 @@ import Testing
         #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
     }
 
-    @Test func `is released with the value`() throws {
+    @Test func `A part of a decoder that a type retains is released with the value`() throws {
         weak var token: Token?
         do {
             let new = Token()
@@ -88,7 +89,7 @@ import Testing
 }
 
 @Suite struct `Concurrent coders` {
-    @Test func `encode and decode correctly although they share spare objects`() async throws {
+    @Test func `Concurrent coders encode and decode correctly although they share spare objects`() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for worker in 0..<8 {
                 group.addTask {

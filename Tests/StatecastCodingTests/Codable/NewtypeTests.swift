@@ -3,7 +3,7 @@ import Testing
 
 /// A type that encodes one value in a single-value container.
 @Suite struct `A newtype` {
-    @Test func `is patched like its content`() throws {
+    @Test func `A newtype is patched like its content`() throws {
         try check(Table([("a", Step(step: 1)), ("b", Step(step: 2))]) { $1 }, #"{"b":{"step":[3]}}"#) {
             $0["b"]?.step = 3
         }
@@ -37,7 +37,7 @@ import Testing
         try checkNewtype(Held(value: old), Held(value: new), #"{"value":\#(expected)}"#, sourceLocation)
     }
 
-    @Test func `costs as much as its content`() throws {
+    @Test func `A newtype costs as much as its content`() throws {
         let old = Held(value: Newtype(content: Table((0..<1000).map { ($0, Counted(number: $0)) }) { $1 }))
         var new = old
         new.value.content[7] = Counted(number: 0)
@@ -50,21 +50,21 @@ import Testing
         }
     }
 
-    @Test func `is replaced where it becomes another type, or null`() throws {
+    @Test func `A newtype is replaced where it becomes another type, or null`() throws {
         try checkNewtype(Several.number(1), Several.list([1, 2]), "[[1,2]]")
         try checkNewtype(Several.list([1, 2]), Several.names(["a": 1]), #"[{"a":1}]"#)
         try checkNewtype(Several.names(["a": 1]), Several.nothing, "[null]")
         try checkNewtype(Several.nothing, Several.list([]), "[[]]")
     }
 
-    @Test func `is decoded as the type that it encoded, although it tries other types first`() throws {
+    @Test func `A newtype is decoded as the type that it encoded, although it tries other types first`() throws {
         try checkNewtype(Several.list([1, 2]), Several.list([1, 3]), #"{"1":[3]}"#)
         try checkNewtype(Several.ratios([1, 2.5]), Several.ratios([1, 2]), #"{"1":[2.0]}"#)
         try checkNewtype(Several.names(["a": 1]), Several.names(["a": 2]), #"{"a":[2]}"#)
         try checkNewtype(Several.deep(["a": .list([1])]), Several.deep(["a": .list([2])]), #"{"a":{"0":[2]}}"#)
     }
 
-    @Test func `is decoded as the type that it requests, even if it encodes another one`() throws {
+    @Test func `A newtype is decoded as the type that it requests, even if it encodes another one`() throws {
         try checkNewtype(Widened(rows: ["a": 1, "b": 2]), Widened(rows: ["a": 9, "b": 2]), #"{"a":[9]}"#)
         try checkNewtype(Keyed(a: 1), Keyed(a: 2), #"{"a":[2]}"#)
         try checkNewtype(Maybe([1, 2]), Maybe([1, 3]), #"{"1":[3]}"#)
@@ -72,7 +72,7 @@ import Testing
         try checkNewtype(Maybe(nil), Maybe([1]), "[[1]]")
     }
 
-    @Test func `is refused by its own init only for the final value`() throws {
+    @Test func `A newtype is refused by its own init only for the final value`() throws {
         var state = Ascending([1, 5])
         // Two splices; between them the value is 9 and 5.
         try Patch(decoding: [0x82, 0x83, 0, 1, 0x81, 9, 0x83, 1, 1, 0x81, 12]).apply(to: &state)
@@ -84,11 +84,11 @@ import Testing
         #expect(state == Ascending([9, 12]))
     }
 
-    @Test func `is decoded from its encoding if it requests more than its content`() throws {
+    @Test func `A newtype is decoded from its encoding if it requests more than its content`() throws {
         try checkNewtype(Peeking(numbers: ["a": 1, "b": 1]), Peeking(numbers: ["a": 2, "b": 1]), #"{"a":[2]}"#)
     }
 
-    @Test func `is decoded once if it requests a key before its content`() throws {
+    @Test func `A newtype is decoded once if it requests a key before its content`() throws {
         var state = Peeking(numbers: ["a": 1, "b": 1])
         let patch = try Differ.patch(from: state, to: Peeking(numbers: ["a": 2, "b": 1])).patch
         try Peeking.$contents.withValue(Count()) {
@@ -97,14 +97,14 @@ import Testing
         }
     }
 
-    @Test func `may be null at the end of a sequence`() throws {
+    @Test func `A newtype may be null at the end of a sequence`() throws {
         var state = Maybe([1, 2])
         // A splice, then a replacement by null.
         try Patch(decoding: [0x82, 0x83, 0, 1, 0x80, 0x81, 0xF6]).apply(to: &state)
         #expect(state == Maybe(nil))
     }
 
-    @Test func `is refused if it encodes two values, or a container besides`() {
+    @Test func `A newtype is refused if it encodes two values, or a container besides`() {
         for way in Misfit.Way.allCases {
             let (old, new) = (Misfit(way: way, number: 1), Misfit(way: way, number: 2))
             let encoding = #expect(throws: CodingFailure.self) { try StateEncoder().encode(new) }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `may open containers that it does not use`() throws {
+    @Test func `A newtype may open containers that it does not use`() throws {
         let patch = try Differ.patch(from: Idle(a: 1), to: Idle(a: 2)).patch
         #expect(patch.description == #"{"a":[2]}"#)
     }

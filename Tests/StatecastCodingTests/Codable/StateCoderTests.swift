@@ -48,7 +48,7 @@ import Testing
         #expect(try StateEncoder().value(of: [2: "a"]) == [2: "a"])
     }
 
-    @Test func `sets are sorted, so that equal ones have equal bytes`() throws {
+    @Test func `The coder sets are sorted, so that equal ones have equal bytes`() throws {
         try roundTrip(Set([300, 2, 1, 25]), "[1,2,25,300]")
         try roundTrip(Set(["b", "aa", "a"]), #"["a","b","aa"]"#)
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Types with unusual hand-written coding.
 @Suite struct `A type with custom coding` {
-    @Test func `may continue after a part failed, with any open container`() throws {
+    @Test func `A type with custom coding may continue after a part failed, with any open container`() throws {
         for form in 0..<3 {
             let value = try StateEncoder().value(of: Continuing(form: form))
             #expect(value == ["a": form == 0 ? [:] : ["x": 1], "c": 2])
@@ -13,7 +13,7 @@ import Testing
         #expect(try StateEncoder().value(of: ContinuingInOrder()) == [[1], 2])
     }
 
-    @Test func `is refused if it requests two containers under one key`() throws {
+    @Test func `A type with custom coding is refused if it requests two containers under one key`() throws {
         let failure = #expect(throws: CodingFailure.self) { try StateEncoder().encode(Twice(a: 1, b: 2)) }
         #expect(failure?.code == .unencodable && failure?.message.contains("under one key") == true)
         let difference = #expect(throws: CodingFailure.self) {
@@ -22,7 +22,7 @@ import Testing
         #expect(difference?.message == failure?.message)
     }
 
-    @Test func `decodes to an equal value if it tries several types`() throws {
+    @Test func `A type with custom coding decodes to an equal value if it tries several types`() throws {
         let all: [Several] = [
             .int(1), .double(1), .double(1.5), .text("NaN"), .text("12"), .text("AQID"), .bytes([1, 2, 3]),
             .double(.infinity),
@@ -43,7 +43,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try StateDecoder().decode([Int: Double].self, from: ["5": 1.0]) }
     }
 
-    @Test func `is decoded a second time only after a refused form of JSON`() throws {
+    @Test func `A type with custom coding is decoded a second time only after a refused form of JSON`() throws {
         let cases: [(Value, Int)] = [(["n": "no date"], 1), (["n": 1.0], 2), (["n": 1], 1), (["m": 1], 1)]
         for (value, times) in cases {
             for acceptsJSONForms in [false, true] {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `may encode a dictionary of any size in its place`() throws {
+    @Test func `A type with custom coding may encode a dictionary of any size in its place`() throws {
         for count in [3, 40, 3000] {
             let old = Delegating(content: Dictionary(uniqueKeysWithValues: (0..<count).map { ("session-\($0)", $0) }))
             var new = old
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `has fields that do not depend on one in a nested container`() throws {
+    @Test func `A type with custom coding has fields that do not depend on one in a nested container`() throws {
         let old = Mixed(number: 1, names: ["a", "b"], extra: 5)
         var new = old
         new.names.append("c")
@@ -87,7 +87,7 @@ import Testing
         #expect(try StateEncoder().value(of: new) == tree)
     }
 
-    @Test func `is not encoded to check whether a field is null, or to unwrap it`() throws {
+    @Test func `A type with custom coding is not encoded to check whether a field is null, or to unwrap it`() throws {
         let old = Sideways(number: 1, rows: [1: Counted(), 2: Counted()], maybe: [3: Counted()])
         var new = old
         new.number = 2
@@ -102,7 +102,7 @@ import Testing
         #expect(state == new)
     }
 
-    @Test func `applies a sequence of splices in one step`() throws {
+    @Test func `A type with custom coding applies a sequence of splices in one step`() throws {
         let patch = try Patch(
             from: StateEncoder().value(of: Span(of: 1..<5)),
             to: StateEncoder().value(of: Span(of: 5..<9))
@@ -132,7 +132,7 @@ import Testing
 private enum Lamp: Codable { case on, off }
 
 @Suite struct `A key` {
-    @Test func `of any type keeps its bytes`() throws {
+    @Test func `A key of any type keeps its bytes`() throws {
         let keys: [Value] = [
             1.5, .bool(true), .tagged(37, .bytes([1])), [1, "a", 0.5], ["k": [1.5]], 0x1p40, .float(0.1),
         ]
@@ -146,7 +146,7 @@ private enum Lamp: Codable { case on, off }
         #expect(try StateDecoder().decode([Double: Int].self, from: [0xA1, 0xF9, 0x80, 0, 1]) == [0: 1])
     }
 
-    @Test func `is compared part by part, in the order of its encoding`() {
+    @Test func `A key is compared part by part, in the order of its encoding`() {
         let values: [Value] = [
             [], [1], [1, 2], [2], [[]], ["a"], ["b"], ["aa"], [.null], [.bool(true)], [1.5], [:], ["a": 1], ["a": 2],
             ["b": 1],
@@ -160,7 +160,7 @@ private enum Lamp: Codable { case on, off }
         }
     }
 
-    @Test func `of a patch refers to one entry only`() throws {
+    @Test func `A key of a patch refers to one entry only`() throws {
         let old = [1: 0, 2: 0]
         for (patch, isRefused) in [("{\"1\":null}", false), ("{\"1\":[7]}", true)] {
             var state = old
@@ -174,7 +174,7 @@ private enum Lamp: Codable { case on, off }
         }
     }
 
-    @Test func `is never NaN`() {
+    @Test func `A key is never NaN`() {
         let failure = #expect(throws: CodingFailure.self) { try StateEncoder().encode(["a": [Double.nan: 1]]) }
         #expect(failure?.code == .unencodable && failure?.path == ["a"])
         let difference = #expect(throws: CodingFailure.self) {

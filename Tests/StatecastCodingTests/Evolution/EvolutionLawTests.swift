@@ -59,7 +59,8 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds(0..<100)) func `hold for generated types and values`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<100))
+    func `The laws of evolution hold for generated types and values`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let (kept, added) = (generator.type(depth: 1 + generator.below(2)), generator.type(depth: 1))
         for _ in 0..<4 { try check(kept, added, &generator) }

@@ -51,7 +51,7 @@ import Testing
     private static let item: Value = ["title": "Lamp", "size": ["width": 7, "height": 8]]
     private static let half: Value = ["title": "Lamp", "size": ["width": 7]]
 
-    @Test func `has its missing fields filled from the initial state`() throws {
+    @Test func `A state of another build has its missing fields filled from the initial state`() throws {
         let tree = try Self.shop { tree in
             tree["name"] = nil
             tree["limits"] = nil
@@ -67,7 +67,8 @@ import Testing
         #expect(shop.limits == initial.limits)
     }
 
-    @Test func `has the missing fields of its rows filled from a row, in any collection`() throws {
+    @Test
+    func `A state of another build has the missing fields of its rows filled from a row, in any collection`() throws {
         let tree = try Self.shop { tree in
             tree["items"] = .map([4711: ["title": "Lamp"], 4712: Self.item])
             tree["shelves"] = ["top": [Self.half, Self.half]]
@@ -81,13 +82,13 @@ import Testing
         #expect(shop.favourite == Item(title: "Chair", size: row.size))
     }
 
-    @Test func `has the missing payload of a case filled from a row for that case`() throws {
+    @Test func `A state of another build has the missing payload of a case filled from a row for that case`() throws {
         let tree = try Self.shop { $0["opening"] = ["open": ["from": 8]] }
         let rows: [any Encodable] = [Opening.closed, Opening.open(from: 0, until: 18)]
         #expect(try Self.read(tree, initial: Shop(), rows: rows).opening == .open(from: 8, until: 18))
     }
 
-    @Test func `does not get back the rows that were removed`() throws {
+    @Test func `A state of another build does not get back the rows that were removed`() throws {
         let tree = try Self.shop { tree in
             tree["name"] = nil
             tree["limits"] = ["items": 1]
@@ -97,7 +98,7 @@ import Testing
         #expect(shop.items.isEmpty && shop.shelves.isEmpty)
     }
 
-    @Test func `names the row that lacks a field, where no row is given`() throws {
+    @Test func `A state of another build names the row that lacks a field, where no row is given`() throws {
         let tree = try Self.shop { $0["items"] = .map([4711: Self.half]) }
         let failure = #expect(throws: CodingFailure.self) {
             try Self.read(tree, initial: Shop(favourite: Item(title: "")), rows: [Address()])
@@ -107,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: ["items", "favourite", "opening", "address"])
-    func `is refused if a field would be lost, and names it`(place: String) throws {
+    func `A state of another build is refused if a field would be lost, and names it`(place: String) throws {
         let item: Value = ["title": "Lamp", "size": ["width": 7, "height": 8, "depth": 9]]
         let tree = try Self.shop { tree in
             switch place {
@@ -123,7 +124,7 @@ import Testing
         #expect(failure?.message.contains(#""depth""#) == true)
     }
 
-    @Test func `is accepted if an unknown field is null`() throws {
+    @Test func `A state of another build is accepted if an unknown field is null`() throws {
         let tree = try Self.shop { $0["gone"] = .null }
         #expect(try Self.read(tree, initial: Shop()) == Shop())
     }
@@ -188,7 +189,7 @@ import Testing
         var added = 1
     }
 
-    @Test func `is not decoded as another type that would fit with more fields`() throws {
+    @Test func `A state of another build is not decoded as another type that would fit with more fields`() throws {
         let initial = Pair(either: .item(Item(title: "initial")))
         let read = try Self.read(
             ["either": ["width": 1, "height": 2]],
@@ -229,13 +230,13 @@ import Testing
         }
     }
 
-    @Test func `loses no key that a type ignored before its decoding failed`() throws {
+    @Test func `A state of another build loses no key that a type ignored before its decoding failed`() throws {
         let size: Value = ["width": 1, "height": 2, "depth": 3]
         let read = try Self.read(["size": size], initial: Parcel.measured(.init(size: [:])))
         #expect(read == .measured(.init(size: ["width": 1, "height": 2, "depth": 3])))
     }
 
-    @Test func `keeps the keys of its collections unchanged`() throws {
+    @Test func `A state of another build keeps the keys of its collections unchanged`() throws {
         struct Keyed: Codable, Equatable {
             var height = 5
             var sizes: [Size] = []

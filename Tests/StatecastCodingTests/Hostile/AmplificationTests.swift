@@ -7,7 +7,7 @@ import Testing
     static let maxAmplification = 80
 
     @Test(arguments: CorpusFile.all(.decoder).filter { $0.outcome == "accepted" })
-    func `is a small multiple of the input`(file: CorpusFile) throws {
+    func `The memory of decoded input is a small multiple of the input`(file: CorpusFile) throws {
         let value = try Value(decoding: file.bytes)
         #expect(value.heapBytes <= 64 + file.bytes.count * Self.maxAmplification)
     }
@@ -16,14 +16,14 @@ import Testing
         arguments: [[0x80], [0xA0], [0x81, 0x00], [0xA1, 0x00, 0x00], [0xC1, 0x00], [0x41, 0x00], [0x61, 0x61]]
             as [[UInt8]]
     )
-    func `is so for many of the smallest items`(item: [UInt8]) throws {
+    func `The memory of decoded input is so for many of the smallest items`(item: [UInt8]) throws {
         let count = 1000
         let input = [0x9A, 0, 0, 0x03, 0xE8] + Array(repeatElement(item, count: count).joined())
         #expect(try Value(decoding: input).heapBytes <= input.count * Self.maxAmplification)
     }
 
     @Test(arguments: [[0x81], [0xA1, 0x00], [0xC1], [0xA1]] as [[UInt8]])
-    func `is so for the deepest items`(opening: [UInt8]) throws {
+    func `The memory of decoded input is so for the deepest items`(opening: [UInt8]) throws {
         let deep =
             Array(repeatElement(opening, count: 63).joined()) + [UInt8](repeating: 0, count: opening == [0xA1] ? 64 : 1)
         let input = [0x98, 0x64] + Array(repeatElement(deep, count: 100).joined())

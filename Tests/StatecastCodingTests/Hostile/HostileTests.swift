@@ -10,7 +10,7 @@ import Testing
         .null, 5, "text", .bytes([1]), [], [0, [:], [1, 2]], [:], ["a": [1, ["b": .null]], 1: [2]], .tagged(1, [:]),
     ]
 
-    @Test func `exists`() {
+    @Test func `Hostile input exists`() {
         #expect(CorpusFile.all(.decoder).count > 100)
         #expect(CorpusFile.all(.patch).count > 50)
         #expect(CorpusFile.all(.json).count > 50)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: CorpusFile.Kind.allCases.flatMap { CorpusFile.all($0) })
-    func `breaks no law, as any kind of input`(file: CorpusFile) throws {
+    func `Hostile input breaks no law, as any kind of input`(file: CorpusFile) throws {
         try Laws.checkDecoding(file.bytes)
         try Laws.checkJSON(file.bytes)
         try Laws.checkApplying(file.bytes)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: CorpusFile.all(.decoder).filter { $0.outcome == "accepted" && $0.bytes.count < 500 })
-    func `is refused if it is truncated anywhere`(file: CorpusFile) throws {
+    func `Hostile input is refused if it is truncated anywhere`(file: CorpusFile) throws {
         for count in file.bytes.indices {
             let cut = Array(file.bytes.prefix(count))
             #expect(throws: CodingFailure.self, "cut at \(count)") { try Value(decoding: cut) }

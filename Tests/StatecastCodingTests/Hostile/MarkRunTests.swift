@@ -24,7 +24,7 @@ import Testing
             [0x7F] + bytes + [0xFF], [0x7F, 0x60] + bytes + [0xFF],
         ]
     )
-    func `is refused in CBOR by every reader`(bytes: [UInt8]) {
+    func `A text of combining marks only is refused in CBOR by every reader`(bytes: [UInt8]) {
         let failures = [
             failure { () throws(CodingFailure) in _ = try Value(decoding: bytes) },
             failure { () throws(CodingFailure) in _ = try StateDecoder().decode([String: Int].self, from: bytes) },
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `is refused in chunks that are valid alone`() {
+    @Test func `A text of combining marks only is refused in chunks that are valid alone`() {
         let chunk = Value.text(Self.marks).encoded
         #expect(failure { () throws(CodingFailure) in _ = try Value(decoding: [0x7F] + chunk + [0xFF]) } == nil)
         let failure = failure { () throws(CodingFailure) in
@@ -52,7 +52,8 @@ import Testing
         #expect(failure?.code == .invalidText && failure?.offset == 2)
     }
 
-    @Test(arguments: [#"{"a": "%"}"#, #"{"%": 1}"#, #"["%"]"#]) func `is refused in JSON`(form: String) {
+    @Test(arguments: [#"{"a": "%"}"#, #"{"%": 1}"#, #"["%"]"#])
+    func `A text of combining marks only is refused in JSON`(form: String) {
         let escaped = String(repeating: #"\u0301\u0316"#, count: CodingLimits.maxCombiningMarks)
         for text in [Self.text, escaped] {
             let json = form.replacing("%", with: text)
@@ -111,7 +112,8 @@ import Testing
         ("open.0", { $0.open = [OpenKey(name: $1)] }),
     ]
 
-    @Test(arguments: places.indices) func `is refused with its path by the encoder and the differ`(index: Int) {
+    @Test(arguments: places.indices)
+    func `A text of combining marks only is refused with its path by the encoder and the differ`(index: Int) {
         let (path, put) = Self.places[index]
         let (before, short, long) = (Notes(), Self.marks, Self.marks + "\u{301}")
         var accepted = before
@@ -132,7 +134,7 @@ import Testing
     }
 
     /// To compare them as strings, the standard library would normalize both at each comparison of a search.
-    @Test func `orders two keys by their bytes`() {
+    @Test func `A text of combining marks only orders two keys by their bytes`() {
         let (left, right) = ("a\u{301}\u{316}", "a\u{316}\u{301}")
         #expect(left == right)
         #expect(Value.text(left).precedes(.text(right)) != Value.text(right).precedes(.text(left)))
@@ -143,7 +145,7 @@ import Testing
         #expect(CanonicalOrder.areEqual(Value.text(left).canonical, Value.text(right).canonical))
     }
 
-    @Test func `is refused alone`() {
+    @Test func `A text of combining marks only is refused alone`() {
         let long = Self.marks + "\u{301}"
         let failures = [
             failure { () throws(CodingFailure) in _ = try StateEncoder().encode(long) },

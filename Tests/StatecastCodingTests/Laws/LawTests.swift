@@ -3,7 +3,8 @@ import Testing
 
 /// Laws for any type and any values. Types and values are generated from the seed, which a failure shows.
 @Suite struct `The laws of coding and patches` {
-    @Test(arguments: seeds(0..<150)) func `hold for generated types and values`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<150))
+    func `The laws of coding and patches hold for generated types and values`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<4 {
             let type = generator.type(depth: 1 + generator.below(3))
@@ -11,7 +12,8 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds(0..<40)) func `hold for a state with every kind of field`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<40))
+    func `The laws of coding and patches hold for a state with every kind of field`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var states = [World()]
         for _ in 0..<12 {

@@ -30,7 +30,7 @@ import Testing
         #expect(try StateDecoder().decode(State.self, from: StateEncoder().encode(new)) == new)
     }
 
-    @Test func `decodes each part once, however deep it is`() throws {
+    @Test func `A patch of a type that tries several types decodes each part once, however deep it is`() throws {
         func deep(_ leaf: Double) -> Deep { (0..<12).reduce(Deep.leaf(leaf)) { inner, _ in Deep.inner([inner]) } }
         let (old, new) = (["row": deep(1)], ["row": deep(2)])
         let patch = try Differ.patch(from: old, to: new).patch

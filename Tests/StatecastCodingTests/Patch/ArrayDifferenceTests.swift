@@ -71,7 +71,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: edits) func `is short for each usual edit`(edit: Edit) throws {
+    @Test(arguments: edits) func `The patch of an array is short for each usual edit`(edit: Edit) throws {
         var new = Self.todos
         edit.make(&new)
         let patch = try checkLaws(from: Self.todos, to: new)
@@ -81,7 +81,7 @@ import Testing
         #expect(back.encode().count <= edit.maxBytes + max(80, 35 * (Self.todos.count - new.count)))
     }
 
-    @Test(arguments: edits) func `is short without equality too`(edit: Edit) throws {
+    @Test(arguments: edits) func `The patch of an array is short without equality too`(edit: Edit) throws {
         var new = Self.todos
         edit.make(&new)
         let patch = try Differ.patch(from: Self.todos.map(Plain.init), to: new.map(Plain.init)).patch
@@ -91,7 +91,7 @@ import Testing
         #expect(try tree == StateEncoder().value(of: new.map(Plain.init)))
     }
 
-    @Test(arguments: edits) func `is short between trees too`(edit: Edit) throws {
+    @Test(arguments: edits) func `The patch of an array is short between trees too`(edit: Edit) throws {
         var new = Self.todos
         edit.make(&new)
         let (before, after) = (try StateEncoder().value(of: Self.todos), try StateEncoder().value(of: new))
@@ -109,7 +109,7 @@ import Testing
 
     // With these sizes the test would not end if each level doubled the work, or if each pair of leaves were compared.
 
-    @Test func `finds a change beside a shift on each level`() throws {
+    @Test func `The patch of an array finds a change beside a shift on each level`() throws {
         var (old, new) = (Tree(), Tree(leaf: 1))
         for _ in 0..<30 { (old, new) = (Tree(branches: [old]), Tree(branches: [Tree(leaf: 7), new])) }
         let patch = try checkLaws(from: old, to: new)
@@ -118,7 +118,7 @@ import Testing
         #expect(Patch(from: before, to: after).encode().count <= 30 * 36)
     }
 
-    @Test func `is found if everything changed on each level`() throws {
+    @Test func `The patch of an array is found if everything changed on each level`() throws {
         func tree(_ levels: Int, _ width: Int, from leaf: inout Int) -> Value {
             leaf += 1
             return levels == 0 ? Value(leaf) : .array((0..<width).map { _ in tree(levels - 1, width, from: &leaf) })
@@ -130,7 +130,7 @@ import Testing
         #expect(value == new)
     }
 
-    @Test func `replaces numbers that all changed`() throws {
+    @Test func `The patch of an array replaces numbers that all changed`() throws {
         let (old, new) = ((0..<1000).map(Double.init), (0..<1000).map { Double($0) + 0.1 })
         let patch = try checkLaws(from: old, to: new)
         #expect(try patch == .replace(StateEncoder().value(of: new)))
@@ -139,18 +139,19 @@ import Testing
         #expect(part.encode().count <= 100 * 9 + 10)
     }
 
-    @Test func `replaces an array of which nothing stayed`() throws {
+    @Test func `The patch of an array replaces an array of which nothing stayed`() throws {
         #expect(try checkLaws(from: [1, 2, 3], to: [7, 8, 9, 10]).description == "[[7,8,9,10]]")
         #expect(try checkLaws(from: [1, 2, 3], to: []).description == "[[]]")
     }
 
-    @Test func `with many changes among few elements is no longer than the array`() throws {
+    @Test func `The patch of an array with many changes among few elements is no longer than the array`() throws {
         let (old, new) = (Array(0..<20), Array(0..<20).map { $0 % 2 == 0 ? $0 : -$0 })
         let patch = try checkLaws(from: old, to: new)
         #expect(try patch.encode().count <= StateEncoder().encode(new).count + 6)
     }
 
-    @Test func `of many small elements, every other one changed, is no longer than the array`() throws {
+    @Test
+    func `The patch of an array of many small elements, every other one changed, is no longer than the array`() throws {
         var generator = SeededGenerator(seed: 1)
         let (old, new) = (
             (0..<2000).map { _ in generator.below(2) == 0 }, (0..<2001).map { _ in generator.below(2) == 0 }
@@ -183,7 +184,7 @@ import Testing
         try checkLaws(from: old, to: new)
     }
 
-    @Test func `is empty for equal arrays with elements that differ from themselves`() throws {
+    @Test func `The patch of an array is empty for equal arrays with elements that differ from themselves`() throws {
         let old = [Double.nan, 1, .nan, 2, .nan, .nan, .nan, .nan, .nan, 3]
         #expect(try Differ.patch(from: old, to: old).isEmpty)
         var new = old
@@ -220,7 +221,8 @@ import Testing
     }
 
     /// With more changes than the search for a minimal edit allows, it ends without a result.
-    @Test(arguments: seeds(0..<1000)) func `obey the laws where the search is given up`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<1000))
+    func `The patches of random edits of an array obey the laws where the search is given up`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let (kinds, count) = (1 << generator.below(12), 60 + generator.below(140))
         let old = (0..<count).map { _ in generator.below(kinds) }
@@ -229,7 +231,8 @@ import Testing
     }
 
     /// Few distinct elements, so that many unrelated elements are equal, and many changes at once.
-    @Test(arguments: seeds(0..<250)) func `obey the laws where elements repeat`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<250))
+    func `The patches of random edits of an array obey the laws where elements repeat`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let kinds = 1 + generator.below(4)
         var numbers = (0..<generator.below(60)).map { _ in generator.below(kinds) }

@@ -28,7 +28,8 @@ import Testing
         func hash(into hasher: inout Hasher) { hasher.combine(number % 4) }
     }
 
-    @Test(arguments: seeds(0..<200)) func `is the difference of the trees, whatever the edits`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200))
+    func `The patch of a dictionary is the difference of the trees, whatever the edits`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         try checkEdits(&generator) { $0 }
         try checkEdits(&generator) { "key \($0)" }
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `looks up only keys near an insertion or a removal`() throws {
+    @Test func `The patch of a dictionary looks up only keys near an insertion or a removal`() throws {
         let old = Dictionary(uniqueKeysWithValues: (0..<10_000).map { (Counted($0), Row($0)) })
         var new = old
         new[Counted(17)]?.count += 1
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `encodes no entry that stays, also of primitive contents`() throws {
+    @Test func `The patch of a dictionary encodes no entry that stays, also of primitive contents`() throws {
         let old = Dictionary(uniqueKeysWithValues: (0..<10_000).map { (Encoded(number: $0), "text \($0)") })
         var new = old
         new[Encoded(number: 17)] = "another text"
@@ -175,7 +176,8 @@ import Testing
     /// Three bytes in memory.
     struct Triple: Codable, Equatable { var (first, second, third): (UInt8, Bool, UInt8) = (0, false, 0) }
 
-    @Test(arguments: seeds(0..<50)) func `finds changed elements of each size in memory`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<50))
+    func `The patch of a dictionary finds changed elements of each size in memory`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         func check<Element: Codable & Equatable>(_ element: (Int) -> Element) throws {
             let count = 1 + generator.below(50)

@@ -6,7 +6,7 @@ import Testing
         "long": .array((0..<1500).map { ["n": Value($0)] }), "short": [1, 2, 3], "rows": ["a": ["list": [1, [2]]]],
     ]
 
-    @Test(arguments: seeds(0..<12), [40, 400]) func `has the effect of its parts applied in order`(
+    @Test(arguments: seeds(0..<12), [40, 400]) func `A long sequence has the effect of its parts applied in order`(
         seed: UInt64,
         count: Int
     ) throws {
@@ -29,7 +29,8 @@ import Testing
         #expect(composer.isEmpty && composer.finish().isEmpty)
     }
 
-    @Test(arguments: seeds(0..<12)) func `is encoded from the encodings of its parts`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<12))
+    func `A long sequence is encoded from the encodings of its parts`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var oneByOne = Self.start
         var patches: [[UInt8]] = []
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `has no encoding if it is nested too deeply to be decoded`() throws {
+    @Test func `A long sequence has no encoding if it is nested too deeply to be decoded`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             (0..<depth).reduce([1] as Value) { inner, _ in ["n": inner] }.encoded
         }
@@ -63,7 +64,8 @@ import Testing
         #expect(plain == end)
     }
 
-    @Test(arguments: seeds(0..<40)) func `does not fit if one of its parts does not, and changes nothing`(
+    @Test(arguments: seeds(0..<40))
+    func `A long sequence does not fit if one of its parts does not, and changes nothing`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)
@@ -98,7 +100,7 @@ import Testing
             ([[["list": [0: ["x": [1]]]], ["list": [0, 0, [7]]]], ["list": [1: [5]]]], "list.0"),
         ] as [(Value, String)]
     )
-    func `that does not fit names the place`(wire: Value, path: String) throws {
+    func `A long sequence that does not fit names the place`(wire: Value, path: String) throws {
         var value: Value = ["a": 0, "list": [1]]
         let patch = try Patch(decoding: wire.encoded)
         let failure = #expect(throws: CodingFailure.self) { try patch.apply(to: &value) }
@@ -106,7 +108,7 @@ import Testing
         #expect(value == ["a": 0, "list": [1]])
     }
 
-    @Test func `of insertions at the front of a long array keeps the digest`() throws {
+    @Test func `A long sequence of insertions at the front of a long array keeps the digest`() throws {
         let count = 20_000
         let front = Value.array([0, 0, [7]])
         var value: Value = ["list": .array(Array(repeating: 0, count: count))]
@@ -117,7 +119,7 @@ import Testing
         #expect(summary == Summary(of: value))
     }
 
-    @Test func `copies an array once although other parts move it`() throws {
+    @Test func `A long sequence copies an array once although other parts move it`() throws {
         let (count, parts) = (500_000, 40_000)
         var value: Value = [.array(Array(repeating: 0, count: count))]
         let wire: [Value] = (0..<parts).flatMap { [.map([Value($0): [0, 0, [7]]]), [0, 0, [8]]] }
@@ -126,7 +128,7 @@ import Testing
         #expect(value == .array(Array(repeating: 8, count: parts) + [inner]))
     }
 
-    @Test func `of a bounded log is composed from many`() throws {
+    @Test func `A long sequence of a bounded log is composed from many`() throws {
         let count = 20_000
         let parts = try (0..<count).map { number in
             try Patch(decoding: Value.map(["list": [[0, 1, []], [9, 0, [Value(number)]]]]).encoded)
@@ -140,13 +142,14 @@ import Testing
         #expect(summary == Summary(of: value))
     }
 
-    @Test func `starts with its last replacement when composed`() throws {
+    @Test func `A long sequence starts with its last replacement when composed`() throws {
         func patch(_ wire: Value) throws -> Patch { try Patch(decoding: wire.encoded) }
         let splice = try patch([0, 0, [1]])
         #expect(try splice.composed(with: patch([[0, 1, []], [[[5]], [1, 0, [6]]]])).description == "[[5,6]]")
     }
 
-    @Test func `of a removal and a change of the removed entry fits no value, nor does it composed`() throws {
+    @Test
+    func `A long sequence of a removal and a change of the removed entry fits no value, nor does it composed`() throws {
         var value: Value = ["a": ["x": 0]]
         let removal = try Patch(decoding: Value.map(["a": .null]).encoded)
         let composed = removal.composed(with: try Patch(decoding: Value.map(["a": ["x": [1]]]).encoded))

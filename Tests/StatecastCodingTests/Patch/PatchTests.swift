@@ -14,7 +14,7 @@ import Testing
         return result
     }
 
-    @Test func `replaces, inserts, removes and descends`() throws {
+    @Test func `A patch replaces, inserts, removes and descends`() throws {
         #expect(try apply("[5]", to: "x") == 5)
         #expect(
             try apply(#"{"a":[1],"b":null,"c":{"d":[2]}}"#, to: ["b": 1, "c": ["d": 1, "e": 1]]) == [
@@ -64,7 +64,7 @@ import Testing
         "1", "null", "[]", "[1,2]", "[1,2,3]", "[1,2,3,4]", #"{"a":1}"#, "[-1,0,[]]", "[0,-1,[]]",
         "[9223372036854775807,0,[]]",
     ])
-    func `that is malformed is refused when it is decoded`(json: String) throws {
+    func `A patch that is malformed is refused when it is decoded`(json: String) throws {
         #expect(throws: CodingFailure.self) { try patch(json) }
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(try patch == Patch(decoding: bytes(written)))
     }
 
-    @Test func `with a duplicate key is refused`() {
+    @Test func `A patch with a duplicate key is refused`() {
         #expect(throws: CodingFailure.self) { try Patch(decoding: bytes("a2 01f6 01f6")) }
     }
 
@@ -123,7 +123,7 @@ import Testing
         #expect(try composed("[0,1,[]]", "[5,0,[1]]", "[3]") == "[3]")
     }
 
-    @Test func `of a thousand parts in a row stays within the maximum depth`() throws {
+    @Test func `A patch of a thousand parts in a row stays within the maximum depth`() throws {
         let parts = (0..<1000).map { "[\($0 % 2 * 5),1,[\($0)]]" }
         var composed = Patch.none
         for part in parts { composed = composed.composed(with: try patch(part)) }
@@ -131,7 +131,7 @@ import Testing
         #expect(read == composed)
     }
 
-    @Test func `of the deepest value is decoded`() throws {
+    @Test func `A patch of the deepest value is decoded`() throws {
         let depth = CodingLimits.standard.maxDepth
         func nested(_ leaf: Value) -> Value { (0..<depth).reduce(leaf) { value, _ in [value, ["k"]] } }
         let patch = Patch(from: nested(1), to: nested(2))
@@ -139,11 +139,11 @@ import Testing
         #expect(throws: CodingFailure.self) { try Patch(decoding: [UInt8](repeating: 0x82, count: 1_000_000)) }
     }
 
-    @Test func `replaces a map whose only key changed`() {
+    @Test func `A patch replaces a map whose only key changed`() {
         #expect(Patch(from: ["idle": [:]], to: ["live": ["since": 1]]).description == #"[{"live":{"since":1}}]"#)
     }
 
-    @Test func `can be decoded from between other items`() throws {
+    @Test func `A patch can be decoded from between other items`() throws {
         var writer = CBORWriter()
         writer.unsigned(1)
         Patch.replace("x").encode(into: &writer)

@@ -15,7 +15,7 @@ import Testing
         return hash ^ hash >> 33
     }
 
-    @Test func `is the sum over the leaves, as described`() {
+    @Test func `A summary is the sum over the leaves, as described`() {
         #expect(Summary(of: 1) == Summary(digest: hash("56 01"), bytes: 1))
         #expect(Summary(of: [:]).digest == hash("56 a0"))
         let value: Value = ["a": [true, []], 5: .tagged(1, [2])]
@@ -24,18 +24,18 @@ import Testing
         #expect(Summary(of: value).bytes == value.encoded.count)
     }
 
-    @Test func `of a given value is a given number`() {
+    @Test func `A summary of a given value is a given number`() {
         #expect(Summary(of: ["a": 1]) == Summary(digest: 0x1D18_8160_034E_6EB0, bytes: 4))
     }
 
-    @Test func `distinguishes maps from arrays, orders, and empty collections`() {
+    @Test func `A summary distinguishes maps from arrays, orders, and empty collections`() {
         let values: [Value] = [
             [0: "a"], ["a"], [], [:], .null, ["a", "b"], ["b", "a"], [[]], [[:]], ["a": []], ["a": [:]],
         ]
         #expect(Set(values.map { Summary(of: $0).digest }).count == values.count)
     }
 
-    @Test func `is the same for values that are equal`() {
+    @Test func `A summary is the same for values that are equal`() {
         #expect(Summary(of: [-0.0]) == Summary(of: [0.0]))
         #expect(Summary(of: .float(-.nan)) == Summary(of: .float(.nan)))
         #expect(Summary(of: ["cafe\u{301}": "cafe\u{301}"]) == Summary(of: ["caf\u{E9}": "caf\u{E9}"]))

@@ -10,7 +10,8 @@ import Testing
         var shelves: [[String: Int]] = []
     }
 
-    @Test(arguments: seeds(0..<40)) func `has the effect of its parts applied in order`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<40))
+    func `A sequence applied to a typed state has the effect of its parts applied in order`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let first = World()
         var world = first
@@ -45,7 +46,7 @@ import Testing
             [["shelves": [0: ["a": [1]]]], ["shelves": [[["d": 1]]]], ["shelves": [1, 0, [[:]]]]],
         ] as [[Value]]
     )
-    func `has the same effect as on the tree`(parts: [Value]) throws {
+    func `A sequence applied to a typed state has the same effect as on the tree`(parts: [Value]) throws {
         var state = Shelf(row: Row(title: "a"), mode: .live(since: 1, row: Row()), shelves: [[:]])
         var tree = try StateEncoder().value(of: state)
         try Patch(sequence: parts).apply(to: &tree)
@@ -76,7 +77,7 @@ import Testing
 
     // So large that a copy for each part would need seconds instead of milliseconds.
 
-    @Test func `copies a dictionary once`() throws {
+    @Test func `A sequence applied to a typed state copies a dictionary once`() throws {
         let count = 20_000
         let old = Shelf(counts: Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, $0) }))
         var state = old
@@ -87,7 +88,7 @@ import Testing
         #expect(state.counts == old.counts.mapValues { _ in 8 })
     }
 
-    @Test func `copies an element once although other parts move it`() throws {
+    @Test func `A sequence applied to a typed state copies an element once although other parts move it`() throws {
         let count = 10_000
         var state = [Dictionary(uniqueKeysWithValues: (0..<count).map { ("\($0)", $0) })]
         let parts: [Value] = (0..<count).flatMap { [.map([Value($0): [.text("\($0)"): [7]]]), [0, 0, [[:]]]] }

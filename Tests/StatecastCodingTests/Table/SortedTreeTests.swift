@@ -25,7 +25,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
 
 @Suite struct `A sorted tree` {
     @Test(arguments: seeds(0..<20))
-    func `behaves like a dictionary, and its copies stay unchanged`(seed: UInt64) {
+    func `A sorted tree behaves like a dictionary, and its copies stay unchanged`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let keys = [8, 40, 200, 3000][generator.below(4)]
         var (tree, model) = (IntTree(), [Int: Int]())
@@ -89,7 +89,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         expectSame(kept.0, kept.1)
     }
 
-    @Test(arguments: treeSizes) func `is built from sorted entries with full nodes`(count: Int) {
+    @Test(arguments: treeSizes) func `A sorted tree is built from sorted entries with full nodes`(count: Int) {
         let tree = IntTree.ascending(count)
         expectSame(tree, Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, $0) }))
         #expect(tree.leafCount == (count + 31) / 32)
@@ -99,14 +99,15 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(grown.leafCount == (count + 31) / 32)
     }
 
-    @Test func `reports unsorted and duplicate keys`() {
+    @Test func `A sorted tree reports unsorted and duplicate keys`() {
         var builder = SortedTreeBuilder<AscendingOrder<Int>, Int>()
         let taken = [1, 5, 5, 4, 6].map { builder.append($0, 0) }
         #expect(taken == [true, true, false, false, true])
         #expect(builder.finish().map(\.key) == [1, 5, 6])
     }
 
-    @Test(arguments: treeSizes) func `finds the offset of each key and the key at each offset`(count: Int) {
+    @Test(arguments: treeSizes)
+    func `A sorted tree finds the offset of each key and the key at each offset`(count: Int) {
         let tree = IntTree(any: (0..<count).map { ($0 * 2, $0) })
         for offset in stride(from: 0, to: count, by: max(1, count / 100)) {
             #expect(tree.entry(at: offset) == (offset * 2, offset))
@@ -115,7 +116,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         }
     }
 
-    @Test func `keeps few nodes after most entries are removed`() {
+    @Test func `A sorted tree keeps few nodes after most entries are removed`() {
         var generator = SeededGenerator(seed: 7)
         var tree = IntTree.ascending(20_000)
         while tree.count > 500 { tree.remove(at: generator.below(tree.count)) }
@@ -124,7 +125,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(tree.rootIdentity == nil)
     }
 
-    @Test(arguments: [false, true]) func `joins a narrow leaf with either neighbour`(fromTheRight: Bool) {
+    @Test(arguments: [false, true]) func `A sorted tree joins a narrow leaf with either neighbour`(fromTheRight: Bool) {
         var tree = IntTree.ascending(64)
         let stretches = [0..<24, 32..<56]
         for key in (fromTheRight ? stretches.reversed() : stretches).joined() { tree[key] = nil }
@@ -132,7 +133,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(tree.map(\.key) == Array(24..<32) + Array(56..<64))
     }
 
-    @Test func `finds a key before the first one of a node after that node was joined`() {
+    @Test func `A sorted tree finds a key before the first one of a node after that node was joined`() {
         // Two nodes of 32 leaves each. The first leaf of the second is removed, and one of its keys is inserted again.
         var tree = IntTree.ascending(2048)
         for key in 1024..<1056 { tree[key] = nil }
@@ -144,7 +145,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(keys.allSatisfy { tree[$0] == $0 })
     }
 
-    @Test(arguments: [1, 20, 5000]) func `copies only what another copy still uses`(count: Int) {
+    @Test(arguments: [1, 20, 5000]) func `A sorted tree copies only what another copy still uses`(count: Int) {
         var tree = IntTree.ascending(count)
         let first = tree.rootIdentity
         tree[0] = -1
@@ -159,7 +160,7 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         #expect(tree.sharedLeafCount(with: copy) == max(0, tree.leafCount - 1))
     }
 
-    @Test func `stays in bounds with keys whose order is contradictory`() {
+    @Test func `A sorted tree stays in bounds with keys whose order is contradictory`() {
         var generator = SeededGenerator(seed: 1)
         var tree = SortedTree<AscendingOrder<Double>, Int>()
         var copies = [tree]

@@ -3,7 +3,7 @@ import StatecastCoding
 import Testing
 
 @Suite struct `Coders of Foundation` {
-    @Test func `encode and decode a table like a dictionary`() throws {
+    @Test func `Coders of Foundation encode and decode a table like a dictionary`() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let (table, model): (Table<String, [Int]>, [String: [Int]]) = (["b": [1], "a": []], ["b": [1], "a": []])
@@ -12,7 +12,7 @@ import Testing
         #expect(try JSONDecoder().decode(Table<String, [Int]>.self, from: data) == table)
     }
 
-    @Test func `support keys of any type`() throws {
+    @Test func `Coders of Foundation support keys of any type`() throws {
         enum Kind: String, Codable, Comparable {
             case red, green
             static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
@@ -25,7 +25,7 @@ import Testing
 
 @Suite struct `A table of texts` {
     /// The order of the encodings is another one: shorter keys come first.
-    @Test func `is read in the order of its keys, whatever their spelling`() throws {
+    @Test func `A table of texts is read in the order of its keys, whatever their spelling`() throws {
         let texts = [
             "", "a", "z", "zz", "e\u{301}", "e", "ea", "\u{E9}a", "e\u{316}\u{301}", "e\u{301}\u{316}\u{301}",
             "\u{65E5}\u{672C}", "\u{1D15E}", "\u{D55C}", "\u{1112}\u{1161}", "\u{212B}x", "\u{FB2C}", "\u{1F82}",

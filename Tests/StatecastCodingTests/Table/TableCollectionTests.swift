@@ -2,7 +2,8 @@ import StatecastCoding
 import Testing
 
 @Suite struct `The rows of a table` {
-    @Test(arguments: treeSizes.dropLast(2)) func `are a collection that obeys the laws of collections`(count: Int) {
+    @Test(arguments: treeSizes.dropLast(2))
+    func `The rows of a table are a collection that obeys the laws of collections`(count: Int) {
         let table = Table(uniqueKeysWithValues: (0..<count).map { ($0 * 2, "\($0)") })
         expectLaws(table) { $0.key == $1.key && $0.value == $1.value }
         expectLaws(table.keys, ==)
@@ -11,7 +12,7 @@ import Testing
         #expect(table.values.elementsEqual((0..<count).map(String.init)))
     }
 
-    @Test(arguments: treeSizes.dropLast(2)) func `are found by ranges of keys`(count: Int) {
+    @Test(arguments: treeSizes.dropLast(2)) func `The rows of a table are found by ranges of keys`(count: Int) {
         let table = Table(uniqueKeysWithValues: (0..<count).map { ($0 * 2, $0) })
         var generator = SeededGenerator(seed: UInt64(count))
         for _ in 0..<50 {
@@ -27,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `are changed in place through values`() {
+    @Test func `The rows of a table are changed in place through values`() {
         var table: Table<String, Int> = ["a": 3, "b": 1, "c": 2]
         for index in table.values.indices { table.values[index] *= 10 }
         #expect(table == ["a": 30, "b": 10, "c": 20])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `A table` {
     @Test(arguments: UInt64(0)..<10)
-    func `behaves like a dictionary, in the order of the keys`(seed: UInt64) {
+    func `A table behaves like a dictionary, in the order of the keys`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var (table, model) = (Table<String, Int>(), [String: Int]())
         for step in 0..<2000 {
@@ -32,7 +32,7 @@ import Testing
         #expect(table.isEmpty && table.count == 0 && table.first == nil)
     }
 
-    @Test func `changes a row in place, so that its arrays are not copied`() {
+    @Test func `A table changes a row in place, so that its arrays are not copied`() {
         var table = Table<Int, [Int]>(uniqueKeysWithValues: (0..<200).map { ($0, Array(0..<100)) })
         func address(_ array: [Int]) -> UnsafeRawPointer? { array.withUnsafeBytes { $0.baseAddress } }
         for key in [0, 100, 199] {
@@ -48,7 +48,7 @@ import Testing
         #expect(copy[100]?[5] == -1 && table[100]?[5] == 0)
     }
 
-    @Test func `keeps its rows if a change of a row throws`() {
+    @Test func `A table keeps its rows if a change of a row throws`() {
         struct Failure: Error {}
         func change(_ row: inout [Int]) throws {
             row.append(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(table == ["a": [0, 1, 1], "c": [9, 1]])
     }
 
-    @Test func `is created in all the ways of a dictionary`() {
+    @Test func `A table is created in all the ways of a dictionary`() {
         #expect(Table(uniqueKeysWithValues: [(2, "b"), (1, "a")]) == [1: "a", 2: "b"])
         #expect(Table([("a", 1), ("b", 2), ("a", 3)], uniquingKeysWith: +) == ["a": 4, "b": 2])
         #expect(Table([("a", 1), ("b", 2), ("b", 5)]) { $1 } == ["a": 1, "b": 5])
@@ -76,14 +76,14 @@ import Testing
         #expect(empty == Table() && empty.isEmpty)
     }
 
-    @Test func `traps at a literal with a duplicate key`() async {
+    @Test func `A table traps at a literal with a duplicate key`() async {
         await #expect(processExitsWith: .failure) {
             let table: Table<String, Int> = ["a": 1, "b": 2, "a": 3]
             print(table)
         }
     }
 
-    @Test func `is transformed like a dictionary`() {
+    @Test func `A table is transformed like a dictionary`() {
         let table = Table(uniqueKeysWithValues: (0..<1000).map { ($0, "\($0)") })
         #expect(table.mapValues { $0.count }[500] == 3)
         #expect(table.compactMapValues { Int($0).flatMap { $0 % 2 == 0 ? $0 : nil } }.count == 500)
@@ -102,7 +102,7 @@ import Testing
         #expect(changed.count == 1001 && changed[5] == "5")
     }
 
-    @Test func `equals and hashes by its rows`() {
+    @Test func `A table equals and hashes by its rows`() {
         let table = Table(uniqueKeysWithValues: (0..<500).map { ($0, $0) })
         var other = Table(uniqueKeysWithValues: (0..<500).reversed().map { ($0, $0) })
         #expect(table == other && table.hashValue == other.hashValue)
@@ -114,7 +114,7 @@ import Testing
         #expect(table != other && table.keys != other.keys)
     }
 
-    @Test func `is described like a dictionary`() {
+    @Test func `A table is described like a dictionary`() {
         let table: Table<String, Int?> = ["b": 2, "a": nil]
         #expect("\(table)" == #"["a": nil, "b": Optional(2)]"#)
         #expect(String(reflecting: table) == "\(table)")
@@ -124,7 +124,7 @@ import Testing
         #expect(mirror.children.first.map { "\($0.value)" } == #"(key: "a", value: nil)"#)
     }
 
-    @Test func `is a value that tasks may share`() async {
+    @Test func `A table is a value that tasks may share`() async {
         let table = Table(uniqueKeysWithValues: (0..<2000).map { ($0, [$0]) })
         let sums = await withTaskGroup(of: Int.self) { group in
             for task in 0..<4 {

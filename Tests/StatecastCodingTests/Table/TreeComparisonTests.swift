@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(0)..<10)
-    func `are found where nodes of a whole range have split or joined`(seed: UInt64) {
+    func `The differences of two trees are found where nodes of a whole range have split or joined`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let old = IntTree(any: (0..<20_000).map { ($0 * 100, $0) })
         var tree = old
@@ -33,7 +33,7 @@ import Testing
         expectDifferences(from: tree, to: old, touched: 500, maxSteps: 1500)
     }
 
-    @Test func `skip shared nodes between whole nodes of new keys`() {
+    @Test func `The differences of two trees skip shared nodes between whole nodes of new keys`() {
         let old = IntTree(any: (0..<8000).map { ($0 * 10_000, $0) })
         var new = old
         for stretch in 0..<8 {
@@ -42,7 +42,8 @@ import Testing
         expectDifferences(from: old, to: new, touched: 16_000, maxSteps: 16_000 + 8 * 256)
     }
 
-    @Test(arguments: treeSizes) func `of trees without shared nodes are all entries, each once`(count: Int) {
+    @Test(arguments: treeSizes)
+    func `The differences of two trees of trees without shared nodes are all entries, each once`(count: Int) {
         let (old, new) = (IntTree.ascending(count), IntTree(any: (0..<count).map { ($0 * 3 / 2, $0) }))
         expectDifferences(from: old, to: new, touched: count)
         expectDifferences(from: old, to: IntTree(), touched: count)
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `determine whether two trees are equal`() {
+    @Test func `The differences of two trees determine whether two trees are equal`() {
         let tree = IntTree.ascending(3000)
         var other = tree
         #expect(tree.isEqual(to: other, by: ==))

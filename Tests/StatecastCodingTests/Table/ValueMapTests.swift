@@ -3,7 +3,7 @@ import Testing
 @testable import StatecastCoding
 
 @Suite struct `A map of values` {
-    @Test(arguments: UInt64(0)..<10) func `behaves like a dictionary`(seed: UInt64) {
+    @Test(arguments: UInt64(0)..<10) func `A map of values behaves like a dictionary`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var (map, model) = (ValueMap(), [Value: Value]())
         var kept: [(ValueMap, [Value: Value])] = []
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a duplicate key, in any order and spelling`() throws {
+    @Test func `A map of values refuses a duplicate key, in any order and spelling`() throws {
         let rows: [(key: Value, element: Value)] = (0..<100).map { (.text("row \(100 - $0)"), Value($0)) }
         #expect(try ValueMap(unique: rows) == ValueMap(rows.map { ($0.key, $0.element) }))
         for key: Value in ["row 50", "row 1"] {
@@ -36,7 +36,8 @@ import Testing
         #expect(throws: CodingFailure.self) { try ValueMap(unique: [("caf\u{E9}", 1), ("cafe\u{301}", 2)]) }
     }
 
-    @Test func `shares parts that a patch does not change, and the next difference skips them`() throws {
+    @Test
+    func `A map of values shares parts that a patch does not change, and the next difference skips them`() throws {
         let rows = (0..<20_000).map { (Value.text("row \($0)"), Value.map(["load": Value($0), "on": true])) }
         let old = Value.map(ValueMap(rows))
         var new = old

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 62, 63, 64, 123, 124, 125, 126, 127, 128, 129, 249, 250, 251, 375, 1024, 9999])
-    func `are accepted up to the limit, and refused one above, at any offset`(offset: Int) {
+    func `Combining marks in a row are accepted up to the limit, and refused one above, at any offset`(offset: Int) {
         let before = String(repeating: "x", count: offset)
         for (letter, own) in Self.letters {
             for (mark, each) in Self.marks {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds(0..<200)) func `are counted as by form D`(seed: UInt64) {
+    @Test(arguments: seeds(0..<200)) func `Combining marks in a row are counted as by form D`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var text = ""
         for _ in 0..<(1 + generator.below(4)) {
@@ -73,14 +73,14 @@ import Testing
         ("\u{65E5}\u{F73}\u{F73}", "\u{65E5}\u{F71}\u{F71}\u{F72}\u{F72}"),
         ("a\u{F75}\u{302}\u{316}", "\u{E2}\u{F71}\u{F74}\u{316}"),
         ("a\u{301}\u{F81}", "\u{E1}\u{F71}\u{F80}"), ("a\u{344}", "\u{E4}\u{301}"),
-    ]) func `of a key are in form C`(text: String, composed: String) throws {
+    ]) func `Combining marks in a row of a key are in form C`(text: String, composed: String) throws {
         let key = try #require(Value.map([.text(text): 1]).mapValue?.keys.first?.textValue)
         #expect(key.utf8.elementsEqual(composed.utf8), "\(key.unicodeScalars.map { String($0.value, radix: 16) })")
         let read = try Value(decoding: [0xA1] + Value.text(text).encoded + [0x01])
         #expect(read == .map([.text(composed): 1]) && read[text] == 1 && read[composed] == 1)
     }
 
-    @Test func `are accepted in texts that people write`() throws {
+    @Test func `Combining marks in a row are accepted in texts that people write`() throws {
         let texts = [
             "\u{5D1}\u{5B0}\u{5BC}\u{5E8}\u{5B5}\u{5D0}\u{5E9}\u{5B4}\u{5C1}\u{5D9}\u{5EA} "
                 + "\u{5D1}\u{5BC}\u{5B8}\u{5E8}\u{5B8}\u{5D0} ",
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `are found by rules that hold for all characters`() {
+    @Test func `Combining marks in a row are found by rules that hold for all characters`() {
         var ofSeveral: [UInt32] = []
         // The characters above are ideographs and tags, and none of them are letters.
         for value in UInt32(0)...0x2_FFFF {

@@ -14,7 +14,7 @@ import Testing
         #expect(tree == ["a": ["c": 2]])
     }
 
-    @Test func `does not change other copies`() {
+    @Test func `Editing a value does not change other copies`() {
         let before: Value = ["a": [1, 2]]
         var after = before
         after["a"]?.changeEach { $0 = 7 }
@@ -22,7 +22,7 @@ import Testing
         #expect(after == ["a": [7, 7]])
     }
 
-    @Test func `descends into maps with any keys, and into no other values`() {
+    @Test func `Editing a value descends into maps with any keys, and into no other values`() {
         var tree: Value = .map([1: "x", "one": "y", [1]: "z"])
         tree.changeEach { $0 = .text(($0.textValue ?? "") + "!") }
         #expect(tree == .map([1: "x!", "one": "y!", [1]: "z!"]))
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `keeps the changes before an error, and the rest`() {
+    @Test func `Editing a value keeps the changes before an error, and the rest`() {
         var tree: Value = [1, 2, 3]
         #expect(throws: CodingFailure.self) {
             try tree.changeEach { element throws(CodingFailure) in

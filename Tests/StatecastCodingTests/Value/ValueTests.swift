@@ -4,7 +4,7 @@ import Testing
 @Suite struct `A value` {
     let value: Value = ["a": ["b": [1, ["c": "found"]], "n": .null], 5: true]
 
-    @Test func `is accessed by keys, indexes and paths`() {
+    @Test func `A value is accessed by keys, indexes and paths`() {
         #expect(value["a"]?["b"]?[0]?.intValue == 1)
         #expect(value[path: "a.b.1.c"]?.textValue == "found")
         #expect(value[path: "5"]?.boolValue == true)
@@ -13,7 +13,7 @@ import Testing
         for path in ["x", "a.b.2", "a.b.-1", "a.b.c", "a.b.1.c.d"] { #expect(value[path: path] == nil) }
     }
 
-    @Test func `converts to a number only where that is exact`() {
+    @Test func `A value converts to a number only where that is exact`() {
         #expect(Value.float(3).intValue == 3)
         #expect(Value.float(3.5).intValue == nil)
         #expect(Value.unsigned(.max).intValue == nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(Value(Int64.min) == .negative(UInt64(Int64.max)))
     }
 
-    @Test func `equals a value with the same meaning, and has its hash`() {
+    @Test func `A value equals a value with the same meaning, and has its hash`() {
         let pairs: [(Value, Value)] = [
             (.float(0), .float(-0.0)), (.float(.nan), .float(-.nan)), ("caf\u{E9}", "cafe\u{301}"),
             (["caf\u{E9}": [0.0]], ["cafe\u{301}": [-0.0]]),

@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A command` {
-    @Test func `without an id equals only its copies`() {
+    @Test func `A command without an id equals only its copies`() {
         let command = Command<Int> { _ in }
         let copy = command
         #expect(command == copy)
@@ -10,7 +10,7 @@ import Testing
         #expect(Set([command, copy, Command<Int> { _ in }]).count == 2)
     }
 
-    @Test func `with an id equals those with an equal id`() {
+    @Test func `A command with an id equals those with an equal id`() {
         #expect(Command<Int>(id: "drive") { _ in } == Command(id: "drive") { _ in })
         #expect(Command<Int>(id: "drive") { _ in } != Command(id: "stop") { _ in })
         #expect(Command<Int>(id: 1) { _ in } != Command(id: "1") { _ in })
@@ -18,14 +18,14 @@ import Testing
         #expect(Set([1, 1, 2].map { id in Command<Int>(id: id) { _ in } }).count == 2)
     }
 
-    @Test func `differs from those with an id of another type, even if the values are equal`() {
+    @Test func `A command differs from those with an id of another type, even if the values are equal`() {
         let command = Command<Int>(id: 1) { _ in }
         #expect(command != Command(id: UInt8(1)) { _ in })
         #expect(command != Command(id: 1.0) { _ in })
         #expect(Set([command, Command(id: UInt8(1)) { _ in }]).count == 2)
     }
 
-    @Test func `is called like a function`() {
+    @Test func `A command is called like a function`() {
         let seen = Recorder<Int>()
         let withValue = Command<Int> { seen.record($0) }
         let plain = Command<Void> { seen.record(0) }
@@ -36,7 +36,7 @@ import Testing
         #expect(seen.all == [42, 0, -1])
     }
 
-    @Test func `dispatches the action created from its value`() {
+    @Test func `A command dispatches the action created from its value`() {
         let core = Lorry.core()
         let drive: Command<Int> = core.command(id: "drive") { Driven(miles: $0) }
         let refuel: Command<Void> = core.scope(\.tank).command(id: "refuel") { Refuelled(fuel: 100) }
@@ -47,7 +47,7 @@ import Testing
         #expect(drive == core.command(id: "drive") { Driven(miles: -$0) })
     }
 
-    @Test func `of a core does not retain it, and does nothing after the core is deallocated`() {
+    @Test func `A command of a core does not retain it, and does nothing after the core is deallocated`() {
         weak var core: Core<Lorry>?
         let drive: Command<Int>
         do {
@@ -61,7 +61,7 @@ import Testing
         drive(2)
     }
 
-    @Test func `of a scope's dispatcher does not retain the core`() {
+    @Test func `A command of a scope's dispatcher does not retain the core`() {
         weak var core: Core<Lorry>?
         let commands: [Command<Int>]
         do {

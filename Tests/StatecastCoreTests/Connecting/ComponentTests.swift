@@ -3,7 +3,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A component` {
-    @Test func `receives its props in order`() async {
+    @Test func `A component receives its props in order`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         let connection = core.connect(logbook, to: \.miles)
@@ -12,7 +12,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `receives the next props only after its update has returned`() async {
+    @Test func `A component receives the next props only after its update has returned`() async {
         let core = Lorry.core()
         let clerk = Clerk()
         let connection = core.connect(clerk, to: \.miles)
@@ -27,7 +27,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `that is slow delays no other code`() async {
+    @Test func `A component that is slow delays no other code`() async {
         let core = Lorry.core()
         let clerk = Clerk()
         let logbook = Logbook<Int>()
@@ -40,7 +40,7 @@ import Testing
         clerk.goOn()
     }
 
-    @Test func `receives nothing after the connection is cancelled`() async {
+    @Test func `A component receives nothing after the connection is cancelled`() async {
         let core = Lorry.core()
         let clerk = Clerk()
         let connection = core.connect(clerk, to: \.miles)
@@ -55,7 +55,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `with an executor is woken once for all props that are queued`() async {
+        @Test func `A component with an executor is woken once for all props that are queued`() async {
             let core = Lorry.core()
             let porter = Porter()
             await porter.isBusy.passed()
@@ -99,7 +99,7 @@ import Testing
         }
     #endif
 
-    @Test func `may share the executor of an actor without a custom one`() async {
+    @Test func `A component may share the executor of an actor without a custom one`() async {
         let core = Lorry.core()
         let lodger = Lodger()
         let connection = core.connect(lodger, to: \.miles)

@@ -9,7 +9,7 @@ import Testing
         func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }
     }
 
-    @Test func `retains neither its component nor the core`() async {
+    @Test func `A connection retains neither its component nor the core`() async {
         weak var core: Core<Lorry>?
         let ends = Arrivals<Void>()
         let connection: Subscription
@@ -24,7 +24,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `ends after its component is deallocated, and releases the connector`() async {
+    @Test func `A connection ends after its component is deallocated, and releases the connector`() async {
         let core = Lorry.core()
         let ends = Arrivals<Void>()
         weak var connector: Lorry.Cargo?
@@ -41,7 +41,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `releases its connector when it is cancelled`() async {
+    @Test func `A connection releases its connector when it is cancelled`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         weak var connector: Lorry.Cargo?
@@ -56,9 +56,9 @@ import Testing
         #expect(connector == nil)
     }
 
-    @Test func `does not retain an actor with queued props`() async { await queueProps(of: Porter.init) }
+    @Test func `A connection does not retain an actor with queued props`() async { await queueProps(of: Porter.init) }
 
-    @Test func `does not retain an object with queued props`() async { await queueProps(of: Carrier.init) }
+    @Test func `A connection does not retain an object with queued props`() async { await queueProps(of: Carrier.init) }
 
     /// Releases a component during its first update, while further props are queued.
     private func queueProps<Target: Component<Int>>(of makeComponent: (SlowUpdate) -> Target) async {
@@ -105,7 +105,7 @@ import Testing
         func update(_ props: Int) async { await work(props) }
     }
 
-    @Test func `may be cancelled by its equality function`() async {
+    @Test func `A connection may be cancelled by its equality function`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         let connection = Box<Subscription>()
@@ -122,7 +122,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `may be cancelled by the release of a state`() async {
+    @Test func `A connection may be cancelled by the release of a state`() async {
         let source = ManualSource<Witness>()
         let logbook = Logbook<Int>()
         let connection = Box<Subscription>()
@@ -148,7 +148,7 @@ import Testing
         func props(from state: Witness, at now: Timestamp) -> Int { 0 }
     }
 
-    @Test func `ends when it is dropped`() async {
+    @Test func `A connection ends when it is dropped`() async {
         let core = Lorry.core()
         let logbook = Logbook<Int>()
         do {
@@ -162,7 +162,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `releases its connector after the core is deallocated, even if it was detached`() async {
+    @Test func `A connection releases its connector after the core is deallocated, even if it was detached`() async {
         let logbook = Logbook<Int>()
         weak var connector: Lorry.Cargo?
         do {
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `does not retain a component that is its own connector, and ends with it`(isOfPart: Bool) async {
+    func `A connection does not retain a component that is its own connector, and ends with it`(isOfPart: Bool) async {
         let core = Lorry.core()
         let ends = Arrivals<Void>()
         let connection: Subscription

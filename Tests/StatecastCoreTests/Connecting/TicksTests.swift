@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Ticks` {
     private let time = Timestamp.epoch.advanced(by: .seconds(7))
 
-    @Test func `render the last state again with their time`() async {
+    @Test func `Ticks render the last state again with their time`() async {
         let core = Lorry.core(miles: 1)
         let logbook = Logbook<MilesConnector.Props>()
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -18,7 +18,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `deliver nothing if the props stay equal`() async {
+    @Test func `Ticks deliver nothing if the props stay equal`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let connector = MilesConnector()
@@ -31,7 +31,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `render nothing before the first state, and continue`() async {
+    @Test func `Ticks render nothing before the first state, and continue`() async {
         let source = ManualSource<Lorry>()
         let logbook = Logbook<MilesConnector.Props>()
         let (requests, times) = (Arrivals<Void>(), Arrivals<Timestamp>())
@@ -49,7 +49,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `are superseded by a state that arrives while they are compared`() async {
+    @Test func `Ticks are superseded by a state that arrives while they are compared`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -75,7 +75,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `that arrive while a state is compared are followed by that state`() async {
+    @Test func `Ticks that arrive while a state is compared are followed by that state`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let (requests, times, isTicked) = (Tally(), Arrivals<Timestamp>(), Gate())
@@ -108,7 +108,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `are no longer awaited after the connection ends`() async {
+    @Test func `Ticks are no longer awaited after the connection ends`() async {
         let core = Lorry.core()
         let logbook = Logbook<MilesConnector.Props>()
         let ends = Arrivals<Void>()
@@ -118,7 +118,7 @@ import Testing
         _ = await ends.next()
     }
 
-    @Test func `are no longer awaited after the core is deallocated`() async {
+    @Test func `Ticks are no longer awaited after the core is deallocated`() async {
         let logbook = Logbook<MilesConnector.Props>()
         let ends = Arrivals<Void>()
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)
@@ -145,7 +145,7 @@ import Testing
         withExtendedLifetime(connection) {}
     }
 
-    @Test func `of a clock are one period apart, without missed ones`() async {
+    @Test func `Ticks of a clock are one period apart, without missed ones`() async {
         let clock = JumpingClock()
         let ticks = Timestamp.ticks(every: .seconds(2), pacedBy: clock, now: { .epoch })
         var iterator = ticks.makeAsyncIterator()
@@ -164,7 +164,7 @@ import Testing
         #expect(clock.now.seconds == 20)
     }
 
-    @Test func `of a clock that wakes late do not drift`() async {
+    @Test func `Ticks of a clock that wakes late do not drift`() async {
         let clock = JumpingClock(lateness: 1)
         var iterator = Timestamp.ticks(every: .seconds(10), pacedBy: clock, now: { .epoch }).makeAsyncIterator()
         for seconds in [11, 21, 31] {
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `of a clock end with their task`() async {
+    @Test func `Ticks of a clock end with their task`() async {
         let task = Task {
             // Only a cancellation ends such a long period.
             for await _ in Timestamp.ticks(every: .seconds(1_000_000)) {}

@@ -3,7 +3,7 @@ import Testing
 
 @MainActor
 @Suite struct `A view component` {
-    @Test func `is connected by key path, transform, connector or to the whole state`() async {
+    @Test func `A view component is connected by key path, transform, connector or to the whole state`() async {
         let core = Lorry.core(miles: 1)
         let disposer = Disposer()
         let (byPath, byTransform, byConnector) = (Gauge(0), Gauge(""), Gauge(MilesConnector.Props(miles: 0)))
@@ -20,7 +20,7 @@ import Testing
         #expect(whole.props == core.state)
     }
 
-    @Test func `is connected to a scope like to a core`() async {
+    @Test func `A view component is connected to a scope like to a core`() async {
         let core = Lorry.core(miles: 1)
         let gauge = Gauge(0)
         let connection = core.scope(\.miles).connect(gauge)
@@ -30,7 +30,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `does not receive equal props`() async {
+    @Test func `A view component does not receive equal props`() async {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -41,7 +41,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `receives the first props even if it already has equal ones, so that it draws`() async {
+    @Test func `A view component receives the first props even if it already has equal ones, so that it draws`() async {
         let core = Lorry.core()
         let gauge = Gauge(0)
         let connection = core.connect(gauge, to: \.miles)
@@ -49,7 +49,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `may use a custom equality`() async {
+    @Test func `A view component may use a custom equality`() async {
         let core = Lorry.core()
         let coarse = Gauge(0)
         let always = Gauge(0)
@@ -64,7 +64,7 @@ import Testing
         connections.forEach { $0.cancel() }
     }
 
-    @Test func `renders once for each change`() {
+    @Test func `A view component renders once for each change`() {
         let core = Lorry.core()
         let gauge = Gauge(MilesConnector.Props(miles: 0))
         let connector = MilesConnector()
@@ -74,7 +74,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `receives nothing after the connection is cancelled`() async {
+    @Test func `A view component receives nothing after the connection is cancelled`() async {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -86,7 +86,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `needs only a property for its props`() async {
+    @Test func `A view component needs only a property for its props`() async {
         let core = Lorry.core(miles: 42)
         let label = Label()
         let connection = core.connect(label, to: \.miles)
@@ -102,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func `dispatches through the commands in its props, which are equal at each rendering`() async {
+    @Test
+    func `A view component dispatches through the commands in its props, which are equal at each rendering`() async {
         struct Props: Equatable, Sendable {
             var miles: Int
             var onDrive: Command<Int>
@@ -122,7 +123,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `is connected by a connector of a part of the state`() async {
+    @Test func `A view component is connected by a connector of a part of the state`() async {
         struct TankConnector: Connector {
             func props(from tank: Lorry.Tank, at now: Timestamp) -> Int { tank.fuel }
         }
@@ -135,7 +136,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `that dispatches has its new props when dispatch returns`() {
+    @Test func `A view component that dispatches has its new props when dispatch returns`() {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -145,7 +146,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `receives no props synchronously while others are queued`() async {
+    @Test func `A view component receives no props synchronously while others are queued`() async {
         let core = Lorry.core()
         let gauge = Gauge(-1)
         let connection = core.connect(gauge, to: \.miles)
@@ -156,7 +157,7 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `may cancel its connection while it receives its props`() {
+    @Test func `A view component may cancel its connection while it receives its props`() {
         let core = Lorry.core()
         let quitter = Quitter()
         quitter.connection = core.connect(quitter, to: \.miles)
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `that is its own connector is not retained`() {
+    @Test func `A view component that is its own connector is not retained`() {
         final class Board: ViewComponent, Connector {
             var props = -1
             nonisolated func props(from lorry: Lorry, at now: Timestamp) -> Int { lorry.miles }

@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func `copies no collection of a state without observers`() {
+    @Test func `Reducing copies no collection of a state without observers`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         for _ in 0..<3 { core.dispatch(Append(1)) }
@@ -42,7 +42,7 @@ import Testing
         #expect(core.state.changed[0] == 3)
     }
 
-    @Test func `copies no collection for taps and middlewares that retain no state`() {
+    @Test func `Reducing copies no collection for taps and middlewares that retain no state`() {
         let places = Recorder<Places>()
         let sums = Recorder<Int>()
         let core = pairCore(
@@ -63,7 +63,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `copies no collection for scopes of another part, or for observers without old states`() {
+    @Test func `Reducing copies no collection for scopes of another part, or for observers without old states`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         let sums = Recorder<Int>()
@@ -81,7 +81,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `keeps the old state from the first observer on that needs it`() {
+    @Test func `Reducing keeps the old state from the first observer on that needs it`() {
         let core = pairCore(noting: Recorder())
         let seen = Recorder<[Int?]>()
         let following = core.observe(oldState: .omitted) { seen.record([$0.old?.changed[0]]) }
@@ -93,7 +93,7 @@ import Testing
         following.cancel()
     }
 
-    @Test func `copies no collection after the observers are cancelled`() {
+    @Test func `Reducing copies no collection after the observers are cancelled`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         core.observe { _ in }.cancel()
@@ -101,7 +101,7 @@ import Testing
         #expect(Set(places.all).count == 1)
     }
 
-    @Test func `copies only the changed collections for an observer, which receives both states`() {
+    @Test func `Reducing copies only the changed collections for an observer, which receives both states`() {
         let places = Recorder<Places>()
         let core = pairCore(noting: places)
         let seen = Recorder<[Int?]>()

@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A core` {
-    @Test func `runs from the start, at revision 0`() {
+    @Test func `A core runs from the start, at revision 0`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let subscription = core.observe { seen.record($0.revision) }
@@ -11,7 +11,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `that is stopped keeps its state, drops dispatched actions and warns`() {
+    @Test func `A core that is stopped keeps its state, drops dispatched actions and warns`() {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(entries: [1]), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         core.stop()
@@ -20,7 +20,7 @@ import Testing
         #expect(warnings.all == [.dispatchedWhileStopped(action: "Append")])
     }
 
-    @Test func `that is stopped rejects awaited actions, and says what to do`() async throws {
+    @Test func `A core that is stopped rejects awaited actions, and says what to do`() async throws {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         core.stop()
@@ -31,7 +31,7 @@ import Testing
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func `accepts actions again after a start, and keeps its observers`() {
+    @Test func `A core accepts actions again after a start, and keeps its observers`() {
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { _ in })
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
@@ -43,7 +43,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `applies actions dispatched before a stop, and none after it`() {
+    @Test func `A core applies actions dispatched before a stop, and none after it`() {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let subscription = core.observe(replay: .none) { [weak core] change in
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `delivers a replaced state as a change without an action, stopped or not`(isStopped: Bool) throws {
+    func `A core delivers a replaced state as a change without an action, stopped or not`(isStopped: Bool) throws {
         let core = logCore()
         core.dispatch(Append(1))
         if isStopped { core.stop() }
@@ -76,7 +76,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `replaces its state in queue order, after the queued actions`() {
+    @Test func `A core replaces its state in queue order, after the queued actions`() {
         let core = logCore()
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: .none) { [weak core] change in
@@ -91,7 +91,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `stays usable after a rejected action`() async throws {
+    @Test func `A core stays usable after a rejected action`() async throws {
         let core = Core(
             Log(),
             reducer: Log.reducer,
@@ -106,7 +106,7 @@ import Testing
         #expect(core.state.entries == [1, 2, 3])
     }
 
-    @Test func `that starts on demand delivers its initial state before the initial effect changes it`() async {
+    @Test func `A core that starts on demand delivers its initial state before the initial effect changes it`() async {
         let core = Core(
             Log(),
             reducer: Log.reducer,
@@ -122,7 +122,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `that starts on demand accepts no action before`() async {
+    @Test func `A core that starts on demand accepts no action before`() async {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(
             Log(),
@@ -138,7 +138,7 @@ import Testing
         #expect(warnings.all == [.dispatchedWhileStopped(action: "Append")])
     }
 
-    @Test func `needs only a closure for its reducer, like a primary`() {
+    @Test func `A core needs only a closure for its reducer, like a primary`() {
         let core = Core(0) { sum, action in
             if let action = action as? Append { sum += action.number }
         }

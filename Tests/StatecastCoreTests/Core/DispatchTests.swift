@@ -3,7 +3,7 @@ import Testing
 @testable import StatecastCore
 
 @Suite struct `Dispatching` {
-    @Test func `has applied the action and notified the observers when it returns`() {
+    @Test func `Dispatching has applied the action and notified the observers when it returns`() {
         let core = logCore()
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
@@ -13,7 +13,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `from an observer is queued, and applied when the outer dispatch returns`() {
+    @Test func `Dispatching from an observer is queued, and applied when the outer dispatch returns`() {
         let core = logCore()
         let order = Recorder<String>()
         let subscription = core.observe(replay: .none) { [weak core] change in
@@ -27,7 +27,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `from the reducer is queued, and applied when the outer dispatch returns`() {
+    @Test func `Dispatching from the reducer is queued, and applied when the outer dispatch returns`() {
         let target = Box<Core<Log>>()
         let reducer = Reducer<Log> { log, action in
             guard let action = action as? Append else { return }
@@ -41,7 +41,7 @@ import Testing
         target.set(nil)
     }
 
-    @Test func `reaches every observer before the next action is reduced`() {
+    @Test func `Dispatching reaches every observer before the next action is reduced`() {
         let core = logCore()
         let order = Recorder<String>()
         let subscriptions = ["a", "b", "c"].map { name in
@@ -55,7 +55,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `reads the clock once for each action`() {
+    @Test func `Dispatching reads the clock once for each action`() {
         let times = Recorder<Timestamp>()
         let asked = Recorder<Void>()
         let reducer = Reducer<Log>.withContext { _, _, context in
@@ -72,7 +72,7 @@ import Testing
         #expect(asked.all.count == 2)
     }
 
-    @Test func `from many threads loses nothing and keeps the order of each thread`() async {
+    @Test func `Dispatching from many threads loses nothing and keeps the order of each thread`() async {
         let core = logCore()
         let writers = 8
         let each = 500
@@ -97,7 +97,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `moves a slow queue to another thread long before its limit of requests`() async {
+    @Test func `Dispatching moves a slow queue to another thread long before its limit of requests`() async {
         let clock = ContinuousClock()
         let byCaller = Recorder<Bool>()
         let reducer = Reducer<Log> { log, action in
@@ -125,7 +125,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `moves a long queue to another thread, in order`() async {
+    @Test func `Dispatching moves a long queue to another thread, in order`() async {
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, maxDrainedRequests: 3)
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         let byCaller = Recorder<Bool>()

@@ -23,7 +23,7 @@ import Testing
         return (core, subscription)
     }
 
-    @Test func `continues on a thread that runs no task`() async {
+    @Test func `A queue that changes threads continues on a thread that runs no task`() async {
         let inTask = Recorder<Bool>()
         let (core, subscription) = chatty { _ in inTask.record(withUnsafeCurrentTask { $0 != nil }) }
         await Task.detached { core.dispatch(Append(1)) }.value
@@ -32,7 +32,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is drained while tasks occupy every thread of the cooperative pool`() async {
+    @Test
+    func `A queue that changes threads is drained while tasks occupy every thread of the cooperative pool`() async {
         let (start, done) = (Gate(), DispatchSemaphore(value: 0))
         let (core, subscription) = chatty { count in
             if count == 10 { done.signal() }
@@ -80,7 +81,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `puts no enqueuing task to sleep, at any length`() async {
+        @Test func `A queue that changes threads puts no enqueuing task to sleep, at any length`() async {
             let core = logCore()
             let (isLong, goOn) = (Gate(), Gate())
             let subscription = core.observe(replay: .none, oldState: .omitted) { [weak core] change in

@@ -16,11 +16,11 @@ import Testing
         return core == nil
     }
 
-    @Test func `is deallocated at once`() {
+    @Test func `A core without references is deallocated at once`() {
         #expect(gone(logCore) { $0.dispatch(Append(1)) })
     }
 
-    @Test func `is deallocated while subscriptions and taps are held`() {
+    @Test func `A core without references is deallocated while subscriptions and taps are held`() {
         let held = Recorder<Subscription>()
         let isGone = gone(logCore) { core in
             held.record(core.observe { _ in })
@@ -50,7 +50,7 @@ import Testing
         held.all.forEach { $0.cancel() }
     }
 
-    @Test func `is deallocated although an observer holds its dispatcher`() {
+    @Test func `A core without references is deallocated although an observer holds its dispatcher`() {
         let isGone = gone(logCore) { core in
             let dispatcher = core.dispatcher
             let number = Box<Int>()
@@ -88,7 +88,7 @@ import Testing
         #expect(reduced.all == [1, 2])
     }
 
-    @Test func `is deallocated while effects run, and cancels them`() async {
+    @Test func `A core without references is deallocated while effects run, and cancels them`() async {
         let started = Recorder<Void>()
         let ended = Recorder<Void>()
         let effect = Effect.run { _ in
@@ -107,7 +107,8 @@ import Testing
         #expect(started.all.count == 3)
     }
 
-    @Test func `is deallocated while blocking work runs, which sees its cancellation`() async {
+    @Test
+    func `A core without references is deallocated while blocking work runs, which sees its cancellation`() async {
         let started = Gate()
         let goOn = Gate()
         let told = Recorder<Bool>()
@@ -129,7 +130,7 @@ import Testing
         #expect(seen == [false, true])
     }
 
-    @Test func `is deallocated while work sends, and drops the action`() async {
+    @Test func `A core without references is deallocated while work sends, and drops the action`() async {
         let started = Gate()
         let goOn = Gate()
         let returned = Gate()

@@ -2,7 +2,7 @@ import StatecastThreading
 import Testing
 
 @Suite struct `A lock` {
-    @Test func `excludes threads from each other, and wakes those that wait`() async {
+    @Test func `A lock excludes threads from each other, and wakes those that wait`() async {
         let (threads, each) = (8, 10_000)
         let lock = Lock()
         /// Accessed without another lock on purpose.
@@ -17,7 +17,7 @@ import Testing
         #expect(count == threads * each)
     }
 
-    @Test func `traps with its message if a thread acquires it twice`() async {
+    @Test func `A lock traps with its message if a thread acquires it twice`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let lock = Lock(onRecursion: "the lock is held")
             lock.lock()

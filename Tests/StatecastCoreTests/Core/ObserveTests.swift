@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `Observing` {
-    @Test func `starts with a replay of the current state`() throws {
+    @Test func `Observing starts with a replay of the current state`() throws {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<Change<Log>>()
@@ -16,7 +16,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `without a replay starts with the next action`() {
+    @Test func `Observing without a replay starts with the next action`() {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<[Int]>()
@@ -27,7 +27,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `delivers the old state, the new one, the action and the revision`() throws {
+    @Test func `Observing delivers the old state, the new one, the action and the revision`() throws {
         let core = logCore()
         let seen = Recorder<Change<Log>>()
         let subscription = core.observe(replay: .none) { seen.record($0) }
@@ -41,7 +41,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `delivers every action, including one that changes nothing`() {
+    @Test func `Observing delivers every action, including one that changes nothing`() {
         struct Unknown: Action {}
         let core = logCore()
         let seen = Recorder<Bool>()
@@ -51,7 +51,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `follows the order of registration, even after a cancellation`() {
+    @Test func `Observing follows the order of registration, even after a cancellation`() {
         let core = logCore()
         let order = Recorder<Int>()
         let subscriptions = (0..<20).map { index in
@@ -63,7 +63,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `from an observer replays earlier actions, and misses no later one`() {
+    @Test func `Observing from an observer replays earlier actions, and misses no later one`() {
         let core = logCore()
         let inner = Recorder<[Int]>()
         let subscription = Box<Subscription>()
@@ -78,7 +78,7 @@ import Testing
         outer.cancel()
     }
 
-    @Test func `retains the core and the observed state no longer than they are used`() {
+    @Test func `Observing retains the core and the observed state no longer than they are used`() {
         weak var core: Core<Log>?
         let subscription: Subscription
         do {

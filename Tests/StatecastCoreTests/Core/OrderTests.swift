@@ -53,7 +53,8 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `ends before that of the next action begins, wherever that one was dispatched`() {
+    @Test
+    func `The processing of one action ends before that of the next action begins, wherever that one was dispatched`() {
         let steps = Recorder<String>()
         let target = Box<Core<Log>>()
         /// Dispatches the numbers 2, 3, ... from one position after the other.

@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A callback` {
-    @Test func `may dispatch when it is released, even during its cancellation`() {
+    @Test func `A callback may dispatch when it is released, even during its cancellation`() {
         let core = logCore()
         do {
             let witness = Witness { [weak core] in core?.dispatch(Append(2)) }
@@ -15,7 +15,7 @@ import Testing
         #expect(core.state.entries == [1, 2, 3])
     }
 
-    @Test func `of a tap may dispatch when it is released`() {
+    @Test func `A callback of a tap may dispatch when it is released`() {
         let core = logCore()
         do {
             let witness = Witness { [weak core] in core?.dispatch(Append(2)) }
@@ -26,7 +26,7 @@ import Testing
         #expect(core.state.entries == [1, 2])
     }
 
-    @Test func `may release its own last subscription, and dispatch when that ends`() {
+    @Test func `A callback may release its own last subscription, and dispatch when that ends`() {
         let core = logCore()
         let held = Box<Subscription>()
         let seen = Recorder<[Int]>()
@@ -44,7 +44,7 @@ import Testing
         #expect(core.state.entries == [1, 2])
     }
 
-    @Test func `may hold the last reference to an action that dispatches when it is released`() {
+    @Test func `A callback may hold the last reference to an action that dispatches when it is released`() {
         struct Held: Action {
             var witness: Witness?
 
@@ -65,7 +65,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `may cancel later callbacks, which then miss the change`() {
+    @Test func `A callback may cancel later callbacks, which then miss the change`() {
         let core = logCore()
         let seen = Recorder<String>()
         let others = Recorder<Subscription>()
@@ -82,7 +82,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `may cancel an earlier callback, which has received the change and receives no more`() {
+    @Test func `A callback may cancel an earlier callback, which has received the change and receives no more`() {
         let core = logCore()
         let seen = Recorder<String>()
         let first = core.observe(replay: .none) { seen.record("first \($0.revision)") }
@@ -96,7 +96,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `may add observers, which start with a replay after the change`() {
+    @Test func `A callback may add observers, which start with a replay after the change`() {
         let core = logCore()
         let seen = Recorder<String>()
         let added = Recorder<Subscription>()
@@ -113,7 +113,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `may read the state, which equals the received one`() {
+    @Test func `A callback may read the state, which equals the received one`() {
         let core = logCore()
         let seen = Recorder<Bool>()
         let subscriptions = [

@@ -19,7 +19,7 @@ import Testing
         return (core, subscription)
     }
 
-    @Test func `is raised once for an endless chain of actions, which continues`() async {
+    @Test func `A runtime warning is raised once for an endless chain of actions, which continues`() async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 25_000 }
@@ -30,7 +30,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not raised for a chain of actions of maximum length`() async {
+    @Test func `A runtime warning is not raised for a chain of actions of maximum length`() async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         // The first action is not a follow-up.
@@ -41,7 +41,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is raised for a chain of actions that is one longer`() async {
+    @Test func `A runtime warning is raised for a chain of actions that is one longer`() async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 10_001 }
@@ -51,7 +51,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is raised if each action is answered by two, even at a small depth`() async {
+    @Test func `A runtime warning is raised if each action is answered by two, even at a small depth`() async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let core = Core(
@@ -77,7 +77,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is raised if each action has the next one as its effect`() async {
+    @Test func `A runtime warning is raised if each action has the next one as its effect`() async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let reducer = Reducer<Int> { count, _ in
@@ -91,7 +91,7 @@ import Testing
         #expect(warnings.all == [.endlessDispatch(action: "Step", depth: 10_000)])
     }
 
-    @Test func `is raised if observers answer replaced states with replaced states`() async {
+    @Test func `A runtime warning is raised if observers answer replaced states with replaced states`() async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
         let core = Core(0, reducer: Reducer { _, _ in }, now: { .epoch }, warn: { warnings.record($0) })
@@ -104,7 +104,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not raised for many actions that are answered once each`() {
+    @Test func `A runtime warning is not raised for many actions that are answered once each`() {
         let warnings = Recorder<RuntimeWarning>()
         let (core, subscription) = counter(reporting: warnings, until: Gate()) { !$0.isMultiple(of: 2) }
         for _ in 0..<10_001 { core.dispatch(Step()) }
@@ -113,7 +113,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not raised for many replaced states that are answered once each`() {
+    @Test func `A runtime warning is not raised for many replaced states that are answered once each`() {
         let warnings = Recorder<RuntimeWarning>()
         let (core, subscription) = counter(reporting: warnings, until: Gate()) { !$0.isMultiple(of: 2) }
         for _ in 0..<10_001 { core.replace(1) }
@@ -122,7 +122,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not raised for many replays that are answered once each`() {
+    @Test func `A runtime warning is not raised for many replays that are answered once each`() {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(0, reducer: Reducer { count, _ in count += 1 }, now: { .epoch }, warn: { warnings.record($0) })
         for _ in 0..<10_001 {
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `is raised for an action awaited on the draining thread, which is still applied`(
+    func `A runtime warning is raised for an action awaited on the draining thread, which is still applied`(
         inReplay: Bool
     ) async throws {
         let warnings = Recorder<RuntimeWarning>()
@@ -153,7 +153,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not raised for an action that an observer awaits in another task`() async throws {
+    @Test func `A runtime warning is not raised for an action that an observer awaits in another task`() async throws {
         let warnings = Recorder<RuntimeWarning>()
         let core = Core(Log(), reducer: Log.reducer, now: { .epoch }, warn: { warnings.record($0) })
         let replies = Recorder<UInt64?>()
@@ -168,7 +168,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not raised for a reducer that reads its core's state, which traps`() async throws {
+    @Test func `A runtime warning is not raised for a reducer that reads its core's state, which traps`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let target = Box<Core<Log>>()
             let core = Core(Log(), reducer: Reducer { _, _ in _ = target.value?.state }, now: { .epoch })
@@ -180,7 +180,7 @@ import Testing
         #expect(said.contains("use the state that the reducer receives"))
     }
 
-    @Test func `is written to standard error as one line by default`() async throws {
+    @Test func `A runtime warning is written to standard error as one line by default`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let core = Core(Log(), reducer: Log.reducer, now: { .epoch })
             core.stop()
@@ -203,7 +203,7 @@ import Testing
         (.dispatchedWhileStopped(action: "A"), ["A", "call start() first"]),
         (.unhandledByMiddleware(action: "A"), ["A", "add the middleware", ".thunk"]),
     ])
-    func `names the mistake and the remedy`(misuse: RuntimeWarning, parts: [String]) {
+    func `A runtime warning names the mistake and the remedy`(misuse: RuntimeWarning, parts: [String]) {
         for part in parts { #expect(misuse.description.contains(part)) }
     }
 }

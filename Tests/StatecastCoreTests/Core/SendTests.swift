@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `Awaiting an action` {
-    @Test func `returns after it is applied and the observers are notified`() async throws {
+    @Test func `Awaiting an action returns after it is applied and the observers are notified`() async throws {
         let core = logCore()
         let seen = Recorder<[Int]>()
         let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
@@ -14,7 +14,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `from many tasks returns different revisions, without a gap`() async throws {
+    @Test func `Awaiting an action from many tasks returns different revisions, without a gap`() async throws {
         let core = logCore()
         let count = 1_000
         let made = try await withThrowingTaskGroup(of: (UInt64, Int).self) { group in
@@ -28,7 +28,7 @@ import Testing
         #expect(core.state.entries == (1...UInt64(count)).map { made[$0] })
     }
 
-    @Test func `waits for earlier actions`() async throws {
+    @Test func `Awaiting an action waits for earlier actions`() async throws {
         let core = logCore()
         let holding = Gate()
         let held = Gate()

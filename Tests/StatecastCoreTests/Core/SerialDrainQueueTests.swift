@@ -38,7 +38,8 @@ import Testing
         func popAll() -> [Request] { Array(IteratorSequence(AnyIterator(popFirst))) }
     }
 
-    @Test func `makes its first caller the drainer and queues the requests of the others in order`() {
+    @Test
+    func `A serial drain queue makes its first caller the drainer and queues the requests of the others in order`() {
         let queue = Queue<Int>()
         #expect(queue.beginDraining())
         #expect(!queue.enqueue(2))
@@ -48,7 +49,7 @@ import Testing
         #expect(queue.endDraining())
     }
 
-    @Test func `makes a caller that enqueues the drainer if it is idle`() {
+    @Test func `A serial drain queue makes a caller that enqueues the drainer if it is idle`() {
         let queue = Queue<Int>()
         #expect(queue.enqueue(1))
         #expect(queue.isDrainedByCaller)
@@ -57,7 +58,7 @@ import Testing
         #expect(queue.endDraining())
     }
 
-    @Test func `keeps its drainer while it is not empty`() {
+    @Test func `A serial drain queue keeps its drainer while it is not empty`() {
         let queue = Queue<Int>()
         #expect(queue.beginDraining())
         #expect(!queue.enqueue(1))
@@ -69,7 +70,7 @@ import Testing
         #expect(queue.endDraining())
     }
 
-    @Test func `keeps the order of requests that are enqueued after the first ones were taken`() {
+    @Test func `A serial drain queue keeps the order of requests that are enqueued after the first ones were taken`() {
         let queue = Queue<Int>()
         #expect(queue.beginDraining())
         #expect(!queue.enqueue(1))
@@ -91,7 +92,7 @@ import Testing
         #expect(queue.endDraining())
     }
 
-    @Test func `releases the requests that are queued when it is deallocated`() {
+    @Test func `A serial drain queue releases the requests that are queued when it is deallocated`() {
         let ends = Recorder<Int>()
         do {
             let queue = Queue<Witness>()
@@ -103,7 +104,7 @@ import Testing
         #expect(ends.all.sorted() == Array(0...100))
     }
 
-    @Test func `identifies the draining thread, and has none while it changes threads`() async {
+    @Test func `A serial drain queue identifies the draining thread, and has none while it changes threads`() async {
         let queue = Queue<Int>()
         #expect(!queue.isDrainedByCaller)
         let elsewhere = Recorder<Bool>()
@@ -124,7 +125,7 @@ import Testing
         #expect(elsewhere.all.suffix(3) == [true, true, false])
     }
 
-    @Test func `releases each queued request after it is processed`() {
+    @Test func `A serial drain queue releases each queued request after it is processed`() {
         let queue = Queue<Witness>()
         let steps = Recorder<String>()
         #expect(queue.beginDraining())

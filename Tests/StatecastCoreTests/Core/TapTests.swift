@@ -31,7 +31,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `without a moment runs after the reducer, for cores and scopes`() {
+    @Test func `A tap without a moment runs after the reducer, for cores and scopes`() {
         let core = logCore()
         let seen = Recorder<[Int]>()
         let subscriptions = [
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [TapMoment.before, .after])
-    func `has no replay`(moment: TapMoment) {
+    func `A tap has no replay`(moment: TapMoment) {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<UInt64>()
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [TapMoment.before, .after])
-    func `receives every action in order until it is cancelled`(moment: TapMoment) {
+    func `A tap receives every action in order until it is cancelled`(moment: TapMoment) {
         let core = logCore()
         let seen = Recorder<Int>()
         let subscription = core.tap(moment) { seen.record(($0.action as? Append)?.number ?? 0) }
@@ -68,7 +68,7 @@ import Testing
         #expect(core.state.entries == Array(1...6))
     }
 
-    @Test func `receives neither a replaced state nor a rejected action`() {
+    @Test func `A tap receives neither a replaced state nor a rejected action`() {
         let core = Core(
             Log(),
             reducer: Log.reducer,
@@ -85,7 +85,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `is called in the order of registration, even after one cancelled another`() {
+    @Test func `A tap is called in the order of registration, even after one cancelled another`() {
         let core = logCore()
         let order = Recorder<Int>()
         let third = Box<Subscription>()
@@ -103,7 +103,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `receives the context that the reducer receives`() {
+    @Test func `A tap receives the context that the reducer receives`() {
         let core = Core(Log(), reducer: Log.reducer, now: { Timestamp(milliseconds: 7) })
         let seen = Recorder<ActionContext>()
         let subscription = core.tap(.before) { seen.record($0.context) }
@@ -130,7 +130,7 @@ import Testing
         observer.cancel()
     }
 
-    @Test func `of a scope receives every action, with the part instead of the state`() {
+    @Test func `A tap of a scope receives every action, with the part instead of the state`() {
         let core = Lorry.core()
         let seen = Recorder<String>()
         let note = { @Sendable (tapped: TappedAction<Int>) in
@@ -148,7 +148,7 @@ import Testing
         #expect(seen.all.count == 4)
     }
 
-    @Test func `of one type of action receives only those, with the new state`() {
+    @Test func `A tap of one type of action receives only those, with the new state`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let subscription = core.tap(Driven.self) { action, lorry in seen.record([action.miles, lorry.miles]) }

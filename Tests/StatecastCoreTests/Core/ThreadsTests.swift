@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `A thread's id` {
     /// Also when optimized: a compiler that takes the id for a constant of the function keeps it over a suspension.
-    @Test func `is read again after a task was suspended`() async {
+    @Test func `A thread's id is read again after a task was suspended`() async {
         let executor = ThreadPerJob()
         defer { executor.end() }
         let ids = await Task(executorPreference: executor) {

@@ -4,7 +4,7 @@ import Testing
 @testable import StatecastCore
 
 @Suite struct `Blocking work` {
-    @Test func `may run hundreds of times at once while the effects of all cores continue`() async {
+    @Test func `Blocking work may run hundreds of times at once while the effects of all cores continue`() async {
         let count = 300
         let arrived = Recorder<Void>()
         let goOn = Gate()
@@ -58,7 +58,7 @@ import Testing
         others.open()
     }
 
-    @Test func `ends its threads when its queue is empty`() async {
+    @Test func `Blocking work ends its threads when its queue is empty`() async {
         let spawned = Recorder<Void>()
         let ended = Recorder<Void>()
         let threads = BlockingThreadPool(maxThreadCount: 2) { main in
@@ -75,7 +75,7 @@ import Testing
         #expect(spawned.all.count == 3)
     }
 
-    @Test func `runs on a thread of Dispatch if the system refuses to start one`() async {
+    @Test func `Blocking work runs on a thread of Dispatch if the system refuses to start one`() async {
         // No system has memory for such a stack.
         let stackBytes = 1 << 60
         #expect(throws: ThreadStartError.self) { try Threads.start(name: "none", stackBytes: stackBytes) {} }

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `ends all effects with the id, and no others`() async {
+    @Test func `Cancelling effects ends all effects with the id, and no others`() async {
         let steps = Recorder<String>()
         let core = effectCore([
             "begin": .merge(
@@ -38,7 +38,7 @@ import Testing
         #expect(last == "end b")
     }
 
-    @Test func `distinguishes ids of different types`() async {
+    @Test func `Cancelling effects distinguishes ids of different types`() async {
         enum Job: Hashable, Sendable { case load }
         let steps = Recorder<String>()
         let core = effectCore([
@@ -53,7 +53,7 @@ import Testing
         #expect(core.effects.runningCount == 1)
     }
 
-    @Test func `distinguishes equal numbers of different types`() {
+    @Test func `Cancelling effects distinguishes equal numbers of different types`() {
         #expect(AnyID(1) == AnyID(1))
         #expect(AnyID(1) != AnyID(UInt8(1)))
         #expect(AnyID(1) != AnyID(1.0))
@@ -80,7 +80,7 @@ import Testing
         #expect(core.effects.runningCount == 1)
     }
 
-    @Test func `drops queued results`() async {
+    @Test func `Cancelling effects drops queued results`() async {
         let cancelIsInLine = Gate()
         let resultIsInLine = Gate()
         let returned = Gate()
@@ -115,7 +115,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `does not affect a result that is reduced before it`() async {
+    @Test func `Cancelling effects does not affect a result that is reduced before it`() async {
         let results = Recorder<EffectAction>()
         let completed = Gate()
         let runner = EffectRunner { results.record($0) }
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `drops later results, and the work continues`(isBlocking: Bool) async {
+    func `Cancelling effects drops later results, and the work continues`(isBlocking: Bool) async {
         let started = Gate()
         let goOn = Gate()
         let returned = Gate()
@@ -163,7 +163,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `cancels work that has not started yet`() async {
+    @Test func `Cancelling effects cancels work that has not started yet`() async {
         let held = Gate()
         let goOn = Gate()
         let begun = Recorder<Bool>()
@@ -191,7 +191,7 @@ import Testing
         #expect(wanted.all == [false])
     }
 
-    @Test func `may be part of the effect that replaces it`() async {
+    @Test func `Cancelling effects may be part of the effect that replaces it`() async {
         let steps = Recorder<String>()
         func replacing(_ name: String) -> Effect {
             .run(id: "x", cancelInFlight: true) { _ in

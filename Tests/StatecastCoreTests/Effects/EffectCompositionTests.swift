@@ -22,7 +22,7 @@ import Testing
         #expect(!Effect.merge(nil, .cancel(id: 1)).isNone)
     }
 
-    @Test func `drops nils and flattens, in the order written`() {
+    @Test func `Composing effects drops nils and flattens, in the order written`() {
         let effect = Effect.merge(
             nil,
             .dispatch(Append(1)),
@@ -53,7 +53,7 @@ import Testing
         #expect(isReversed)
     }
 
-    @Test func `counts the work of all parts`() {
+    @Test func `Composing effects counts the work of all parts`() {
         let work = Effect.run { _ in }
         let many = Effect.merge(Array(repeating: .sequence(work, .cancel(id: 1), work), count: 100_000))
         #expect(many.workCount == 200_000)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `of 100,000 combined reducers starts all of them, in order`(areInSlots: Bool) {
+    func `Composing effects of 100,000 combined reducers starts all of them, in order`(areInSlots: Bool) {
         let reducers = (0..<100_000).map { number in
             Reducer<Log> { _, _ -> Effect in .dispatch(Append(number)) }
         }
@@ -91,7 +91,7 @@ import Testing
         #expect(isInOrder)
     }
 
-    @Test func `of combined reducers follows the order of the reducers`() {
+    @Test func `Composing effects of combined reducers follows the order of the reducers`() {
         let reducers = (1...3).map { number in
             Reducer<Log> { _, action -> Effect in
                 action is Perform ? .merge(.dispatch(Append(number)), .dispatch(Append(number * 10))) : .none

@@ -3,7 +3,7 @@ import Testing
 @testable import StatecastCore
 
 @Suite struct `Effects that end` {
-    @Test func `are removed, at any number`() async {
+    @Test func `Effects that end are removed, at any number`() async {
         let count = 300
         let counted = Gate()
         let forgotten = Gate()
@@ -44,7 +44,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `are cancelled and removed when the core is stopped, and send no more`() async {
+    @Test func `Effects that end are cancelled and removed when the core is stopped, and send no more`() async {
         let started = Recorder<Void>()
         let goOn = Gate()
         let returned = Recorder<Bool>()
@@ -75,7 +75,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `leave no queued action that is reduced after a stop`() {
+    @Test func `Effects that end leave no queued action that is reduced after a stop`() {
         let core = effectCore([
             "it": .merge(.dispatch(Append(1)), .sequence(.dispatch(Append(2)), .dispatch(Append(3))))
         ])
@@ -90,7 +90,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `of a released runner are cancelled`() async {
+    @Test func `Effects that end of a released runner are cancelled`() async {
         let started = Gate()
         let ended = Gate()
         do {

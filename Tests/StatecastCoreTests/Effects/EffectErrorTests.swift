@@ -6,7 +6,7 @@ import Testing
     private struct Trouble: Error {}
 
     @Test(arguments: ["run", "run with id", "blocking", "blocking with id"])
-    func `sends the action of its catch, after those before`(form: String) async {
+    func `Work that throws sends the action of its catch, after those before`(form: String) async {
         let failed: @Sendable (any Error) -> any Action = { error in Append(error is Trouble ? -1 : 0) }
         let core = effectCore([
             "run": .run { send in
@@ -42,7 +42,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `sends nothing after it was cancelled`() async {
+    @Test func `Work that throws sends nothing after it was cancelled`() async {
         let (begun, ended) = (Gate(), Gate())
         let core = effectCore([
             "it": .sequence(
@@ -64,7 +64,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `that ends without an error sends nothing more`() async {
+    @Test func `Work that throws that ends without an error sends nothing more`() async {
         let core = effectCore([
             "it": .sequence(.run({ send in await send(Append(1)) }, catch: { _ in Append(-1) }), .dispatch(Append(2)))
         ])

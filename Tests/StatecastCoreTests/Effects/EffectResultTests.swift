@@ -8,7 +8,7 @@ import Testing
         var amount = 1
     }
 
-    @Test func `is an ordinary action: observers receive it, with its own revision`() async {
+    @Test func `The result of an effect is an ordinary action: observers receive it, with its own revision`() async {
         let core = effectCore(["it": .run { send in await send(Append(1)) }])
         let seen = Recorder<Change<Log>>()
         let subscription = core.observe(replay: .none) { seen.record($0) }
@@ -20,7 +20,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is reduced against the state at that time`() async {
+    @Test func `The result of an effect is reduced against the state at that time`() async {
         let goOn = Gate()
         let started = Gate()
         let core = effectCore([
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `is never lost among concurrent senders`(isBlocking: Bool) async {
+    func `The result of an effect is never lost among concurrent senders`(isBlocking: Bool) async {
         struct Begin: Action {}
         let count = isBlocking ? 32 : 1_000
         let adding: Effect =
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `keeps its order in a stream, and the sender waits for each`(isBlocking: Bool) async {
+    func `The result of an effect keeps its order in a stream, and the sender waits for each`(isBlocking: Bool) async {
         let applied = Recorder<Bool>()
         let target = Box<Core<Log>>()
         let isApplied = { @Sendable (number: Int) in target.value?.state.entries.last == number }
@@ -102,7 +102,7 @@ import Testing
         target.set(nil)
     }
 
-    @Test func `may start more effects`() async {
+    @Test func `The result of an effect may start more effects`() async {
         let done = Gate()
         let core = Core(
             Log(),
@@ -119,7 +119,7 @@ import Testing
         #expect(core.state.entries == [1, 2, 3, 4, 5])
     }
 
-    @Test func `passes the middlewares, and the sender continues if they reject it`() async {
+    @Test func `The result of an effect passes the middlewares, and the sender continues if they reject it`() async {
         let effect = Effect.sequence(
             .run { send in
                 await send(Append(1))

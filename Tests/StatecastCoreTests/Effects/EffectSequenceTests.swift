@@ -3,7 +3,7 @@ import Testing
 @testable import StatecastCore
 
 @Suite struct `A sequence of effects` {
-    @Test func `starts each effect when the one before has ended`() async {
+    @Test func `A sequence of effects starts each effect when the one before has ended`() async {
         let steps = Recorder<String>()
         let goOn = Gate()
         let core = effectCore([
@@ -31,7 +31,7 @@ import Testing
         #expect(all == ["begin 1", "probe", "end 1", "middle", "middle", "last"])
     }
 
-    @Test func `continues when the effect before was cancelled and has ended`() async {
+    @Test func `A sequence of effects continues when the effect before was cancelled and has ended`() async {
         let steps = Recorder<String>()
         let core = effectCore([
             "it": .sequence(
@@ -51,7 +51,7 @@ import Testing
         #expect(all == ["begin 1", "end 1", "second"])
     }
 
-    @Test func `does not continue after the core was stopped, even if it runs again`() async {
+    @Test func `A sequence of effects does not continue after the core was stopped, even if it runs again`() async {
         let steps = Recorder<String>()
         let goOn = Gate()
         let core = effectCore([
@@ -78,7 +78,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `differs from merged effects, which run concurrently`() async {
+    @Test func `A sequence of effects differs from merged effects, which run concurrently`() async {
         let begun = Recorder<Int>()
         let goOn = Gate()
         let ended = Recorder<Int>()
@@ -98,7 +98,7 @@ import Testing
         await ended.reaching(3)
     }
 
-    @Test func `supports 100,000 parts that end at once`() {
+    @Test func `A sequence of effects supports 100,000 parts that end at once`() {
         let cancels = (0..<100_000).map { Effect.cancel(id: $0) }
         let sends = (0..<100_000).map { Effect.dispatch(Append($0)) }
         let isInOrder = delivered(by: .sequence(cancels + sends)) == Array(0..<100_000)

@@ -28,7 +28,7 @@ import Testing
         #expect(order == Array(0..<count * 2))
     }
 
-    @Test func `is delayed by busy effects of the same core only, and never delays actions`() async {
+    @Test func `Starting effects is delayed by busy effects of the same core only, and never delays actions`() async {
         let goOn = Gate()
         let ended = Gate()
         let core = effectCore([
@@ -45,7 +45,7 @@ import Testing
         await ended.passed()
     }
 
-    @Test func `is not delayed by an effect that sends in a loop`() async {
+    @Test func `Starting effects is not delayed by an effect that sends in a loop`() async {
         let sent = Recorder<Void>()
         let goOn = Gate()
         let ended = Gate()
@@ -75,7 +75,7 @@ import Testing
         await ended.passed()
     }
 
-    @Test func `is not delayed by more loops of sends than there are processors`() async {
+    @Test func `Starting effects is not delayed by more loops of sends than there are processors`() async {
         let loops = ProcessInfo.processInfo.activeProcessorCount * 2
         let goOn = Gate()
         let ended = Recorder<Void>()
@@ -101,7 +101,7 @@ import Testing
 
     private struct Unknown: Action {}
 
-    @Test func `is not delayed by suspended effects, nor are actions`() async {
+    @Test func `Starting effects is not delayed by suspended effects, nor are actions`() async {
         let waiting = Recorder<Void>()
         let goOn = Gate()
         let ended = Recorder<Void>()
@@ -129,7 +129,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is not delayed by more blocking work than there are processors, nor are actions`() async {
+    @Test
+    func `Starting effects is not delayed by more blocking work than there are processors, nor are actions`() async {
         let waiting = Recorder<Void>()
         let goOn = Gate()
         let ended = Recorder<Void>()
@@ -162,7 +163,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `follows the notification of their action's observers`() async {
+    @Test func `Starting effects follows the notification of their action's observers`() async {
         let steps = Recorder<String>()
         let core = effectCore(["it": .run { _ in steps.record("effect") }])
         let subscription = core.observe(replay: .none) { _ in
@@ -175,7 +176,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `uses the initial effect once per start, given the state`() async {
+    @Test func `Starting effects uses the initial effect once per start, given the state`() async {
         let begun = Recorder<[Int]>()
         let keys = Recorder<IdempotencyKey>()
         let core = Core(Log(entries: [7]), reducer: Log.reducer, now: { .epoch }) { log in
@@ -203,7 +204,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `gives each unit of work a key by its position in the order written`() async {
+    @Test func `Starting effects gives each unit of work a key by its position in the order written`() async {
         let keys = Recorder<(String, IdempotencyKey)>()
         let noting = { @Sendable (name: String) -> Effect in .run { keys.record((name, $0.idempotencyKey)) } }
         let blocking = { @Sendable (name: String) -> Effect in .blocking { keys.record((name, $0.idempotencyKey)) } }
@@ -224,7 +225,7 @@ import Testing
         #expect(all.map(\.1) == (0...8).map { IdempotencyKey(revision: 2, index: $0) })
     }
 
-    @Test func `describes keys by history, revision, index and start`() {
+    @Test func `Starting effects describes keys by history, revision, index and start`() {
         #expect("\(IdempotencyKey(revision: 3, index: 1))" == "3/1")
         #expect("\(IdempotencyKey(lineage: "a", revision: 3, index: 1, start: 2))" == "a/3/1/start-2")
     }

@@ -23,7 +23,7 @@ private final class ManualClock: EffectClock {
 }
 
 @Suite struct `A delayed action` {
-    @Test func `is dispatched when its delay is over, as an ordinary action`() async {
+    @Test func `A delayed action is dispatched when its delay is over, as an ordinary action`() async {
         let core = effectCore(["it": .delay(Append(1), for: .milliseconds(1))])
         let seen = Recorder<Change<Log>>()
         let subscription = core.observe(replay: .none) { seen.record($0) }
@@ -34,7 +34,7 @@ private final class ManualClock: EffectClock {
         subscription.cancel()
     }
 
-    @Test func `is cancelled by its id`() {
+    @Test func `A delayed action is cancelled by its id`() {
         let core = effectCore([
             "it": .delay(Append(1), for: .seconds(86_400), id: "later"), "cancel": .cancel(id: "later"),
         ])
@@ -64,7 +64,7 @@ private final class ManualClock: EffectClock {
         subscription.cancel()
     }
 
-    @Test func `ends with the core, which it does not retain`() async {
+    @Test func `A delayed action ends with the core, which it does not retain`() async {
         let ended = Gate()
         let witness = Box<Witness>(Witness { ended.open() })
         var core: Core<Log>? = effectCore([
@@ -81,7 +81,7 @@ private final class ManualClock: EffectClock {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1)])
-    func `may have any delay`(delay: Duration) async {
+    func `A delayed action may have any delay`(delay: Duration) async {
         let core = effectCore(["it": .merge(.delay(Append(1), for: delay, id: 1), .delay(Append(2), for: .zero))])
         let seen = Recorder<Void>()
         let subscription = core.observe(replay: .none) { _ in seen.record(()) }
@@ -93,7 +93,7 @@ private final class ManualClock: EffectClock {
 }
 
 @Suite struct `A debounced action` {
-    @Test func `replaces the one that is delayed under the same id`() {
+    @Test func `A debounced action replaces the one that is delayed under the same id`() {
         let clock = ManualClock()
         let dispatched = Recorder<Int>()
         let runner = EffectRunner(clock: clock) { result in
@@ -111,7 +111,7 @@ private final class ManualClock: EffectClock {
 }
 
 @Suite struct `A repeated action` {
-    @Test func `is dispatched until it is cancelled`() async {
+    @Test func `A repeated action is dispatched until it is cancelled`() async {
         let core = effectCore([
             "it": .repeat(Append(1), every: .milliseconds(1), id: "tick"), "cancel": .cancel(id: "tick"),
         ])
@@ -125,7 +125,7 @@ private final class ManualClock: EffectClock {
         subscription.cancel()
     }
 
-    @Test func `is due at whole periods after its start, and skips those that it missed`() {
+    @Test func `A repeated action is due at whole periods after its start, and skips those that it missed`() {
         let clock = ManualClock()
         let waiting = Recorder<EffectAction>()
         let runner = EffectRunner(clock: clock) { waiting.record($0) }
@@ -142,7 +142,7 @@ private final class ManualClock: EffectClock {
         #expect(waiting.all.count == 2)
     }
 
-    @Test func `with cancelInFlight replaces the one under the same id`() {
+    @Test func `A repeated action with cancelInFlight replaces the one under the same id`() {
         let core = effectCore([
             "again": .repeat(Append(1), every: .seconds(86_400), id: 1),
             "anew": .repeat(Append(1), every: .seconds(86_400), id: 1, cancelInFlight: true),
@@ -154,7 +154,7 @@ private final class ManualClock: EffectClock {
         #expect(core.effects.runningCount == 1)
     }
 
-    @Test func `has a period of a millisecond at least`() {
+    @Test func `A repeated action has a period of a millisecond at least`() {
         let clock = ManualClock()
         let runner = EffectRunner(clock: clock) { $0.complete() }
         runner.start(.repeat(Append(1), every: .zero, id: 1), key: IdempotencyKey(revision: 1, index: 0))

@@ -26,7 +26,7 @@ import Testing
         Core(Log(), reducer: Log.reducer, middleware: middleware, now: { Timestamp(milliseconds: 7) })
     }
 
-    @Test func `logs each action with the state before and after`() {
+    @Test func `A logger logs each action with the state before and after`() {
         let lines = Recorder<Line>()
         let core = core(noting(lines))
         core.dispatch(Append(1))
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    @Test func `logs dispatched actions in the first position, reduced ones in the last`() {
+    @Test func `A logger logs dispatched actions in the first position, reduced ones in the last`() {
         let (first, last) = (Recorder<Line>(), Recorder<Line>())
         let doubling = Middleware<Log> { action, _, next in
             try next((action as? Append).map { Append($0.number * 2) } ?? action)
@@ -49,7 +49,7 @@ import Testing
         #expect(last.all.map(\.text) == ["7 Append Append(number: 2)"])
     }
 
-    @Test func `logs the rejection of an action, and rethrows it`() async {
+    @Test func `A logger logs the rejection of an action, and rethrows it`() async {
         let lines = Recorder<Line>()
         let no = Rejection(.refused, "no")
         let core = core(noting(lines), .policy { _, _ in throw no })
@@ -61,7 +61,7 @@ import Testing
         )
     }
 
-    @Test func `returns values`() async throws {
+    @Test func `A logger returns values`() async throws {
         let lines = Recorder<Line>()
         let core = core(noting(lines), .thunk)
         let value = try await core.send(Thunk<Log, Int> { _ in 5 })

@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func `lets actions pass`() async throws {
+    @Test func `A middleware lets actions pass`() async throws {
         let core = core(Middleware { action, _, next in try next(action) })
         core.dispatch(Append(1))
         let reply = try await core.send(Append(2))
@@ -25,7 +25,7 @@ import Testing
         #expect(reply.value == nil)
     }
 
-    @Test func `changes actions for all inner middlewares and the reducer`() {
+    @Test func `A middleware changes actions for all inner middlewares and the reducer`() {
         let core = core(
             Middleware { action, _, next in try next((action as? Append).map { Append($0.number * 10) } ?? action) }
         )
@@ -40,7 +40,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `swallows actions: they are not delivered, and awaiting them throws`() async {
+    @Test func `A middleware swallows actions: they are not delivered, and awaiting them throws`() async {
         let warnings = Recorder<RuntimeWarning>()
         let core = core(Middleware { _, _, _ in nil }, warnings: warnings)
         let seen = Recorder<UInt64>()
@@ -59,7 +59,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `rejects actions with a custom code and reason`() async throws {
+    @Test func `A middleware rejects actions with a custom code and reason`() async throws {
         let warnings = Recorder<RuntimeWarning>()
         let odd = Rejection(Rejection.Code(rawValue: "odd"), "only even numbers, not 1")
         let core = core(
@@ -73,7 +73,7 @@ import Testing
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func `may reject with the core's own code without a warning`() async throws {
+    @Test func `A middleware may reject with the core's own code without a warning`() async throws {
         let warnings = Recorder<RuntimeWarning>()
         let closed = Rejection(.stopped, "closed for the night")
         let core = core(.policy { _, _ in throw closed }, warnings: warnings)
@@ -82,13 +82,13 @@ import Testing
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func `refuses with any other error that it throws`() async {
+    @Test func `A middleware refuses with any other error that it throws`() async {
         let core = core(.policy { _, _ in throw Trouble() })
         await #expect(throws: Rejection(.refused, "Append: trouble")) { try await core.send(Append(1)) }
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `dispatches more actions, which are reduced after the action and the queued ones`() {
+    @Test func `A middleware dispatches more actions, which are reduced after the action and the queued ones`() {
         let core = core(
             Middleware { action, store, next in
                 if (action as? Append)?.number == 1 { store.dispatch(Append(3)) }
@@ -103,7 +103,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `answers with a value, with or without passing the action on`() async throws {
+    @Test func `A middleware answers with a value, with or without passing the action on`() async throws {
         let core = core(
             Middleware { action, _, next in (try next(action) as? Int).map { $0 + 1 } },
             Middleware { action, store, next in
@@ -123,7 +123,7 @@ import Testing
         #expect(core.state.entries == [5])
     }
 
-    @Test func `runs inside those before it`() {
+    @Test func `A middleware runs inside those before it`() {
         let steps = Recorder<String>()
         let named = { @Sendable (name: String) in
             Middleware<Log> { action, _, next in
@@ -137,7 +137,7 @@ import Testing
         #expect(steps.all == ["into a", "into b", "into c", "out of c", "out of b", "out of a"])
     }
 
-    @Test func `rejects an action before the inner middlewares`() {
+    @Test func `A middleware rejects an action before the inner middlewares`() {
         let seen = Recorder<Int>()
         let core = core(
             .policy { action, _ in if (action as? Append)?.number == 1 { throw Rejection(.refused, "one") } },
@@ -148,7 +148,7 @@ import Testing
         #expect(seen.all == [2])
     }
 
-    @Test func `may answer after an inner middleware rejected the action`() async throws {
+    @Test func `A middleware may answer after an inner middleware rejected the action`() async throws {
         let core = core(
             Middleware { action, _, next in (try? next(action)) ?? "never mind" },
             .policy { _, _ in throw Rejection(.refused, "no") }
@@ -158,7 +158,7 @@ import Testing
         #expect(core.state.entries.isEmpty)
     }
 
-    @Test func `reads the state before and after, and the context`() {
+    @Test func `A middleware reads the state before and after, and the context`() {
         let seen = Recorder<[Int]>()
         let contexts = Recorder<ActionContext>()
         let core = core(
@@ -175,7 +175,8 @@ import Testing
         #expect(contexts.all == Array(repeating: ActionContext(time: Timestamp(milliseconds: 7)), count: 2))
     }
 
-    @Test func `that calls next twice raises a warning, and the inner middlewares run once`() async throws {
+    @Test
+    func `A middleware that calls next twice raises a warning, and the inner middlewares run once`() async throws {
         let warnings = Recorder<RuntimeWarning>()
         let inside = Recorder<Int>()
         let core = core(
@@ -193,7 +194,7 @@ import Testing
         #expect(warnings.all == [.nextCalledTwice(action: "Append")])
     }
 
-    @Test func `that throws after next raises a warning, and the action counts as applied`() async throws {
+    @Test func `A middleware that throws after next raises a warning, and the action counts as applied`() async throws {
         let warnings = Recorder<RuntimeWarning>()
         let core = core(
             Middleware { action, _, next in
@@ -211,7 +212,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `may keep the dispatcher, to dispatch later`() async throws {
+    @Test func `A middleware may keep the dispatcher, to dispatch later`() async throws {
         let kept = Box<any ActionDispatcher>()
         let core = core(
             Middleware { action, store, next in

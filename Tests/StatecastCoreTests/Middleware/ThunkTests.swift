@@ -7,7 +7,7 @@ import Testing
         Core(Log(), reducer: Log.reducer, middleware: others + [.thunk], now: { .epoch })
     }
 
-    @Test func `reads the state and returns a value, through other middlewares`() async throws {
+    @Test func `A thunk reads the state and returns a value, through other middlewares`() async throws {
         let core = core(Middleware { action, _, next in try next(action) })
         core.dispatch(Append(4))
         #expect(try await core.send(Thunk<Log, Int> { $0.state.entries.count }) == 1)
@@ -17,7 +17,7 @@ import Testing
         #expect(reply.revision == 1)
     }
 
-    @Test func `dispatches actions that are reduced after it`() async throws {
+    @Test func `A thunk dispatches actions that are reduced after it`() async throws {
         let core = core()
         let before = try await core.send(
             Thunk { (store: MiddlewareStore<Log>) in
@@ -30,7 +30,7 @@ import Testing
         #expect(core.state.entries == [1, 2])
     }
 
-    @Test func `dispatches later`() async throws {
+    @Test func `A thunk dispatches later`() async throws {
         let core = core()
         let goOn = Gate()
         let later = try await core.send(
@@ -48,7 +48,7 @@ import Testing
         #expect(core.state.entries == [1])
     }
 
-    @Test func `may dispatch another thunk`() {
+    @Test func `A thunk may dispatch another thunk`() {
         let core = core()
         core.dispatch(
             Thunk<Log, Void> { store in
@@ -59,21 +59,21 @@ import Testing
         #expect(core.state.entries == [2, 1])
     }
 
-    @Test func `that returns Void or nil has a result`() async throws {
+    @Test func `A thunk that returns Void or nil has a result`() async throws {
         let core = core()
         try await core.send(Thunk<Log, Void> { _ in })
         #expect(try await core.send(Thunk<Log, Int?> { _ in nil }) == nil)
         #expect(try await core.send(Thunk<Log, Int?> { _ in 3 }) == 3)
     }
 
-    @Test func `that throws is rejected`() async {
+    @Test func `A thunk that throws is rejected`() async {
         let core = core()
         await #expect(throws: Rejection(.refused, "not now")) {
             try await core.send(Thunk<Log, Void> { _ in throw Rejection(.refused, "not now") })
         }
     }
 
-    @Test func `is not delivered to observers and taps, and does not change the revision`() {
+    @Test func `A thunk is not delivered to observers and taps, and does not change the revision`() {
         let core = core()
         let seen = Recorder<UInt64>()
         let subscriptions = [core.tap(.before) { seen.record($0.revision) }, core.observe { seen.record($0.revision) }]
@@ -82,7 +82,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `cannot be encoded or decoded, and says why`() throws {
+    @Test func `A thunk cannot be encoded or decoded, and says why`() throws {
         let thunk = Thunk<Log, Int> { _ in 1 }
         let reason = "a thunk is code and cannot leave its process: send a plain action and let an effect do the work"
         do {
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `that no middleware runs raises a warning`(hasOtherMiddleware: Bool, hasTap: Bool) async {
+    func `A thunk that no middleware runs raises a warning`(hasOtherMiddleware: Bool, hasTap: Bool) async {
         let warnings = Recorder<RuntimeWarning>()
         let core = core(hasOtherMiddleware ? [.policy { _, _ in }] : [], reporting: warnings)
         let tap = hasTap ? core.tap(.before) { _ in } : nil
@@ -116,14 +116,14 @@ import Testing
         tap?.cancel()
     }
 
-    @Test func `of another state raises a warning`() async {
+    @Test func `A thunk of another state raises a warning`() async {
         let warnings = Recorder<RuntimeWarning>()
         let core = core([.thunk], reporting: warnings)
         core.dispatch(Thunk<Int, Void> { _ in })
         #expect(warnings.all == [.unhandledByMiddleware(action: "Thunk<Int, ()>")])
     }
 
-    @Test func `that no middleware runs is rejected with advice when its value is awaited`() async throws {
+    @Test func `A thunk that no middleware runs is rejected with advice when its value is awaited`() async throws {
         let core = core([], reporting: Recorder())
         let rejection = await #expect(throws: Rejection.self) { try await core.send(Thunk<Log, Int> { _ in 1 }) }
         #expect(rejection?.code == .swallowed)

@@ -3,7 +3,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `Removing duplicates` {
-    @Test func `is off by default for a core`() {
+    @Test func `Removing duplicates is off by default for a core`() {
         let core = Lorry.core()
         let seen = Recorder<UInt64>()
         let subscription = core.observe(replay: .none) { seen.record($0.revision) }
@@ -12,7 +12,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `skips changes to an equal state, but never the replay`() {
+    @Test func `Removing duplicates skips changes to an equal state, but never the replay`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(removeDuplicates: ==) { seen.record($0.new.miles) }
@@ -21,7 +21,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `uses a custom equality`() {
+    @Test func `Removing duplicates uses a custom equality`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(replay: .none, removeDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
@@ -32,7 +32,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `delivers small steps once they add up`() {
+    @Test func `Removing duplicates delivers small steps once they add up`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let subscriptions = [Replay.current, .none].map { replay in
@@ -45,7 +45,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `works with every delivery`() async {
+    @Test func `Removing duplicates works with every delivery`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         let subscription = core.observe(on: .queue(.global()), removeDuplicates: ==) { seen.record($0.new.miles) }
@@ -78,7 +78,7 @@ import Testing
         scope.observe(replay: .current) { [seen] change in seen.record([change.old ?? -1, change.new]) }
     }
 
-    @Test func `delivers small steps once they add up, from the last delivered value`() {
+    @Test func `An equality with a tolerance delivers small steps once they add up, from the last delivered value`() {
         let subscription = observe(core.scope({ $0.miles }, removeDuplicates: near))
         drive(stride(from: 2, through: 12, by: 2))
         #expect(seen.all == [[-1, 0], [0, 6], [6, 12]])
@@ -100,7 +100,8 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `replays the current value to new observers without affecting the others`() {
+    @Test
+    func `An equality with a tolerance replays the current value to new observers without affecting the others`() {
         let scope = core.scope({ $0.miles }, removeDuplicates: near)
         let inner = scope.scope { -$0 }
         let subscriptions = [scope.observe { _ in }, inner.observe { _ in }]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `Delivery` {
     @Test(arguments: [false, true])
-    func `to a queue keeps the order, even if the queue is concurrent`(isConcurrent: Bool) async {
+    func `Delivery to a queue keeps the order, even if the queue is concurrent`(isConcurrent: Bool) async {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery", attributes: isConcurrent ? .concurrent : [])
         let seen = Arrivals<Int>()
@@ -17,7 +17,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `to a concurrent queue delivers one change at a time`() async {
+    @Test func `Delivery to a concurrent queue delivers one change at a time`() async {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery", attributes: .concurrent)
         let busy = Recorder<Int>()
@@ -36,7 +36,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor runs there`() async {
+    @Test func `Delivery to the main actor runs there`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         let subscription = core.observe(on: .mainActor) { change in
@@ -48,7 +48,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to MainActor.shared may access its state`() async {
+    @Test func `Delivery to MainActor.shared may access its state`() async {
         let core = Lorry.core()
         let seen = Arrivals<Void>()
         var miles: [Int] = []
@@ -68,7 +68,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `to an executor may access its actors`() async {
+    @Test func `Delivery to an executor may access its actors`() async {
         let core = Lorry.core()
         let resident = Resident(on: QueueExecutor())
         let seen = Arrivals<Void>()
@@ -83,7 +83,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `to a task executor runs there`() async {
+    @Test func `Delivery to a task executor runs there`() async {
         let core = Lorry.core()
         let executor = QueueExecutor()
         let seen = Arrivals<Int>()
@@ -106,7 +106,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `drops queued changes when the subscription is cancelled`() async {
+    @Test func `Delivery drops queued changes when the subscription is cancelled`() async {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(replay: .none, on: .mainActor) { seen.record($0.new.miles) }
@@ -117,7 +117,7 @@ import Testing
         #expect(seen.all.isEmpty)
     }
 
-    @Test func `stops at the change whose callback cancels`() {
+    @Test func `Delivery stops at the change whose callback cancels`() {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery")
         let seen = Recorder<Int>()
@@ -136,7 +136,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `retains neither callback nor changes after its cancellation`() {
+    @Test func `Delivery retains neither callback nor changes after its cancellation`() {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery")
         weak var held: Lorry.Cargo?
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `releases the source when the subscription is cancelled`() {
+    @Test func `Delivery releases the source when the subscription is cancelled`() {
         let ends = Recorder<Void>()
         let source = ZeroSource(onEnd: { ends.record(()) })
         let subscription = source.observe(on: .queue(.global())) { _ in }
@@ -168,7 +168,7 @@ import Testing
         #expect(ends.all.count == 1)
     }
 
-    @Test func `continues without the subscription after that was detached`() async {
+    @Test func `Delivery continues without the subscription after that was detached`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         core.observe(replay: .none, on: .queue(.global())) { seen.record($0.new.miles) }.detach()
@@ -176,7 +176,7 @@ import Testing
         #expect(await seen.next() == 1)
     }
 
-    @Test func `ends when the subscription is dropped`() {
+    @Test func `Delivery ends when the subscription is dropped`() {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "delivery")
         let seen = Recorder<Int>()
@@ -191,7 +191,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor is complete when a dispatch there returns and nothing was queued`() {
+    @Test func `Delivery to the main actor is complete when a dispatch there returns and nothing was queued`() {
         let core = Lorry.core()
         var seen: [Int] = []
         let subscription = core.observe(on: MainActor.shared) { seen.append($0.new.miles) }
@@ -204,7 +204,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor keeps the order if a change is already queued`() async {
+    @Test func `Delivery to the main actor keeps the order if a change is already queued`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         let subscription = core.observe(replay: .none, on: .mainActor) { seen.record($0.new.miles) }
@@ -217,7 +217,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `to the main actor is never re-entered`() {
+    @Test func `Delivery to the main actor is never re-entered`() {
         let core = Lorry.core()
         let steps = Recorder<String>()
         let subscription = core.observe(replay: .none, on: .mainActor) { [weak core] change in

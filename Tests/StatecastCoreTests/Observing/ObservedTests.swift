@@ -4,14 +4,14 @@ import Testing
 
 @MainActor
 @Suite struct `An observed value` {
-    @Test func `is the source's state from the start`() {
+    @Test func `An observed value is the source's state from the start`() {
         let core = Lorry.core(miles: 7)
         #expect(Observed(core).value.miles == 7)
         #expect(Observed(core.scope(\.miles)).value == 7)
         #expect(Observed(core.scope { $0.miles + 1 }).value == 8)
     }
 
-    @Test func `notifies its trackers of the next change`() async {
+    @Test func `An observed value notifies its trackers of the next change`() async {
         let core = Lorry.core()
         let miles = Observed(core.scope(\.miles))
         await changed(miles) { core.dispatch(Driven(miles: 1)) }
@@ -20,7 +20,7 @@ import Testing
         #expect(miles.value == 2)
     }
 
-    @Test func `does not change when the state stays equal`() async {
+    @Test func `An observed value does not change when the state stays equal`() async {
         let core = Lorry.core()
         let lorry = Observed(core)
         let told = Recorder<Void>()
@@ -35,7 +35,7 @@ import Testing
         withExtendedLifetime(lorry) {}
     }
 
-    @Test func `uses its custom equality`() async {
+    @Test func `An observed value uses its custom equality`() async {
         let core = Lorry.core()
         let miles = Observed(core.scope(\.miles), removeDuplicates: { $0 / 10 == $1 / 10 })
         core.dispatch(Driven(miles: 9))
@@ -46,7 +46,7 @@ import Testing
         #expect(miles.value == 10)
     }
 
-    @Test func `has an initial value for a source without a state`() async {
+    @Test func `An observed value has an initial value for a source without a state`() async {
         let source = ManualSource<Int>()
         let observed = Observed(source, initially: -1)
         #expect(observed.value == -1)
@@ -54,7 +54,7 @@ import Testing
         #expect(observed.value == 5)
     }
 
-    @Test func `stops observing when it is dropped, and is not retained`() async {
+    @Test func `An observed value stops observing when it is dropped, and is not retained`() async {
         let core = Lorry.core()
         weak var held: Observed<Int>?
         do {
@@ -83,7 +83,7 @@ import Testing
     /// Returns after everything that was already queued for the main actor.
     private func overtakeMainActor() async { await Task.detached { @MainActor in }.value }
 
-    @Test func `has changed when a dispatch on the main actor returns`() {
+    @Test func `An observed value has changed when a dispatch on the main actor returns`() {
         let core = Lorry.core()
         let miles = Observed(core.scope(\.miles))
         core.dispatch(Driven(miles: 1))

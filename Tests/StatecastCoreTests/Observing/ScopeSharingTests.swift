@@ -32,7 +32,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `cost nothing if there are none`() {
+    @Test func `The observers of a scope cost nothing if there are none`() {
         let counted = Counted()
         let nested = counted.scope.scope { counted.mappings.counting($0.fuel) }
         counted.core.dispatch(Refuelled(fuel: 1))
@@ -65,7 +65,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `do not map a part of a part that stayed equal`() {
+    @Test func `The observers of a scope do not map a part of a part that stayed equal`() {
         let counted = Counted()
         let inner = Tally()
         let seen = Recorder<Int>()
@@ -99,7 +99,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `that register late receive the same changes`() {
+    @Test func `The observers of a scope that register late receive the same changes`() {
         let core = Lorry.core()
         let scope = core.scope(\.miles)
         let seen = Recorder<[Int]>()
@@ -113,7 +113,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `that register and cancel on other threads see no gap`() async {
+    @Test func `The observers of a scope that register and cancel on other threads see no gap`() async {
         let core = Lorry.core()
         let scope = core.scope(\.miles)
         let nested = scope.scope { $0 }
@@ -139,7 +139,7 @@ import Testing
         #expect(gaps.all.isEmpty)
     }
 
-    @Test func `release the part when the last one is cancelled`() {
+    @Test func `The observers of a scope release the part when the last one is cancelled`() {
         let core = Lorry.core()
         let scope = core.scope { $0.cargo }
         let nested = scope.scope { [$0] }
@@ -152,7 +152,7 @@ import Testing
         withExtendedLifetime((scope, nested)) {}
     }
 
-    @Test func `receive what the transform itself delivers`() {
+    @Test func `The observers of a scope receive what the transform itself delivers`() {
         let source = ManualSource<Int>()
         let seen = Recorder<[Int?]>()
         let scope = source.scope { [weak source] value in
@@ -167,7 +167,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `that one left receive the next changes, with their old parts`() {
+    @Test func `The observers of a scope that one left receive the next changes, with their old parts`() {
         let core = Lorry.core()
         let scope = core.scope(\.miles)
         let seen = Recorder<[Int?]>()
@@ -181,7 +181,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `of a source whose revisions restart receive the new history`() {
+    @Test func `The observers of a scope of a source whose revisions restart receive the new history`() {
         let source = ManualSource<Int>()
         let seen = Recorder<Int>()
         let scope = source.scope { $0 }

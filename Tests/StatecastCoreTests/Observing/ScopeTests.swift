@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A scope` {
-    @Test func `delivers its current part and its changes`() {
+    @Test func `A scope delivers its current part and its changes`() {
         let core = Lorry.core(miles: 1)
         let seen = Recorder<Int>()
         let scope = core.scope(\.miles)
@@ -13,7 +13,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `delivers the old part, the action and the revisions of its source`() throws {
+    @Test func `A scope delivers the old part, the action and the revisions of its source`() throws {
         let core = Lorry.core()
         let seen = Recorder<Change<Int>>()
         let subscription = core.scope(\.miles).observe { seen.record($0) }
@@ -27,7 +27,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `without a replay starts with the next change`() {
+    @Test func `A scope without a replay starts with the next change`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.scope(\.miles).observe(replay: .none) { seen.record($0.new) }
@@ -37,7 +37,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `forwards actions to its source`() {
+    @Test func `A scope forwards actions to its source`() {
         let core = Lorry.core()
         let (ofCore, ofScope) = (Recorder<Int>(), Recorder<Int>())
         let scope = core.scope { $0.tank }
@@ -51,7 +51,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `delivers nothing when its part stays equal, however it was created`() {
+    @Test func `A scope delivers nothing when its part stays equal, however it was created`() {
         let core = Lorry.core()
         let makings: [@Sendable (Recorder<Int>) -> Subscription] = [
             { seen in core.scope(\.tank.fuel).observe { seen.record($0.new) } },
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `delivers each change if its equality returns false`() {
+    @Test func `A scope delivers each change if its equality returns false`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.scope({ $0.miles }, removeDuplicates: { _, _ in false }).observe { seen.record($0.new) }
@@ -83,7 +83,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `uses a custom equality, even for values that are not equatable`() {
+    @Test func `A scope uses a custom equality, even for values that are not equatable`() {
         struct Gauge: Sendable {
             var level: Int
         }
@@ -100,7 +100,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `of a scope is a scope of the same source`() {
+    @Test func `A scope of a scope is a scope of the same source`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let outer: Scope<Core<Lorry>, Lorry.Tank> = core.scope { $0.tank }
@@ -113,7 +113,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `continues as long as its subscription and the core exist, even nested twice`() {
+    @Test func `A scope continues as long as its subscription and the core exist, even nested twice`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscriptions = [
@@ -128,7 +128,7 @@ import Testing
         #expect(seen.all == [0, 0, 1, -2])
     }
 
-    @Test func `retains its core, its subscriptions do not`() {
+    @Test func `A scope retains its core, its subscriptions do not`() {
         weak var core: Core<Lorry>?
         let subscription: Subscription
         do {
@@ -147,7 +147,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `may be cancelled by its own observer`() {
+    @Test func `A scope may be cancelled by its own observer`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = Box<Subscription>()

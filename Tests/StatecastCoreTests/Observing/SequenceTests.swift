@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A sequence of states` {
-    @Test func `starts with the current state and continues with the following ones`() async {
+    @Test func `A sequence of states starts with the current state and continues with the following ones`() async {
         let core = Lorry.core()
         var states = core.states.makeAsyncIterator()
         #expect(await states.next(isolation: #isolation)?.miles == 0)
@@ -10,14 +10,14 @@ import Testing
         #expect(await states.next(isolation: #isolation)?.miles == 1)
     }
 
-    @Test func `keeps only the newest state`() async {
+    @Test func `A sequence of states keeps only the newest state`() async {
         let core = Lorry.core()
         var states = core.states.makeAsyncIterator()
         for miles in 1...10 { core.dispatch(Driven(miles: miles)) }
         #expect(await states.next(isolation: #isolation)?.miles == 10)
     }
 
-    @Test func `observes from its creation`() async {
+    @Test func `A sequence of states observes from its creation`() async {
         let core = Lorry.core()
         let states = core.scope(\.miles).states
         core.dispatch(Driven(miles: 1))
@@ -38,7 +38,7 @@ import Testing
         #expect(seen == [0, 0])
     }
 
-    @Test func `releases the source when its iteration ends`() async {
+    @Test func `A sequence of states releases the source when its iteration ends`() async {
         let ends = Arrivals<Void>()
         let source = ZeroSource(onEnd: { ends.record(()) })
         let states = source.states
@@ -47,7 +47,7 @@ import Testing
         withExtendedLifetime(states) {}
     }
 
-    @Test func `releases the source when it is dropped without an iteration`() async {
+    @Test func `A sequence of states releases the source when it is dropped without an iteration`() async {
         let ends = Arrivals<Void>()
         let source = ZeroSource(onEnd: { ends.record(()) })
         _ = source.states
@@ -55,7 +55,7 @@ import Testing
         _ = await ends.next(2)
     }
 
-    @Test func `ends with its task`() async {
+    @Test func `A sequence of states ends with its task`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
         let task = Task {
@@ -68,7 +68,7 @@ import Testing
 }
 
 @Suite struct `A sequence of changes` {
-    @Test func `delivers the replay and each change`() async {
+    @Test func `A sequence of changes delivers the replay and each change`() async {
         let core = Lorry.core()
         var changes = core.changes().makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
@@ -78,7 +78,7 @@ import Testing
         #expect(await changes.next(isolation: #isolation)?.text == "1->2")
     }
 
-    @Test func `reports exactly how many changes were lost, and where`() async {
+    @Test func `A sequence of changes reports exactly how many changes were lost, and where`() async {
         let core = Lorry.core()
         var changes = core.changes(replay: .none, maxBuffered: 2).makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
@@ -92,14 +92,14 @@ import Testing
     }
 
     @Test(arguments: [(2, "0->1"), (3, "lost 1")])
-    func `loses no change up to its bound`(dispatched: Int, first: String) async {
+    func `A sequence of changes loses no change up to its bound`(dispatched: Int, first: String) async {
         let core = Lorry.core()
         var changes = core.changes(replay: .none, maxBuffered: 2).makeAsyncIterator()
         for miles in 1...dispatched { core.dispatch(Driven(miles: miles)) }
         #expect(await changes.next(isolation: #isolation)?.text == first)
     }
 
-    @Test func `does not report revisions that a scope skips as lost`() async {
+    @Test func `A sequence of changes does not report revisions that a scope skips as lost`() async {
         let core = Lorry.core()
         var changes = core.scope(\.miles).changes(replay: .none).makeAsyncIterator()
         core.dispatch(Driven(miles: 1))
@@ -109,7 +109,7 @@ import Testing
         #expect(await changes.next(isolation: #isolation)?.text == "1->2")
     }
 
-    @Test func `ends after its last change when the core is deallocated`() async {
+    @Test func `A sequence of changes ends after its last change when the core is deallocated`() async {
         var core: Core<Lorry>? = Lorry.core()
         let changes = core?.changes(replay: .none)
         core?.dispatch(Driven(miles: 1))

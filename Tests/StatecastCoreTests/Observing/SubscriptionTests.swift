@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A subscription` {
-    @Test func `that is cancelled delivers nothing`() {
+    @Test func `A subscription that is cancelled delivers nothing`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let subscription = core.observe(replay: .none) { seen.record($0.revision) }
@@ -13,7 +13,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `ends when it is dropped`() {
+    @Test func `A subscription ends when it is dropped`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         do {
@@ -24,7 +24,7 @@ import Testing
         #expect(seen.all == [0, 1])
     }
 
-    @Test func `outlives its object after it is detached`() {
+    @Test func `A subscription outlives its object after it is detached`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         core.observe(replay: .none) { seen.record($0.revision) }.detach()
@@ -32,7 +32,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `can still be cancelled after it is detached`() {
+    @Test func `A subscription can still be cancelled after it is detached`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let subscription = core.observe(replay: .none) { seen.record($0.revision) }
@@ -42,7 +42,7 @@ import Testing
         #expect(seen.all.isEmpty)
     }
 
-    @Test func `may be cancelled by its own observer`() {
+    @Test func `A subscription may be cancelled by its own observer`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let subscription = Box<Subscription>()
@@ -86,7 +86,7 @@ import Testing
         outer.cancel()
     }
 
-    @Test func `releases its callback when it ends`() {
+    @Test func `A subscription releases its callback when it ends`() {
         let core = logCore()
         let ends = Recorder<Void>()
         let subscription: Subscription
@@ -100,7 +100,7 @@ import Testing
         withExtendedLifetime(core) {}
     }
 
-    @Test func `calls its cancellation handler once`() {
+    @Test func `A subscription calls its cancellation handler once`() {
         let ends = Recorder<Void>()
         do {
             let subscription = Subscription { ends.record(()) }
@@ -112,7 +112,7 @@ import Testing
 }
 
 @Suite struct `A disposer` {
-    @Test func `cancels all its subscriptions at once, and no others`() {
+    @Test func `A disposer cancels all its subscriptions at once, and no others`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
@@ -125,7 +125,7 @@ import Testing
         other.cancel()
     }
 
-    @Test func `does not affect the others when one of its subscriptions ends`() {
+    @Test func `A disposer does not affect the others when one of its subscriptions ends`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
@@ -138,7 +138,7 @@ import Testing
         disposer.dispose()
     }
 
-    @Test func `cancels its subscriptions when it is dropped, including detached ones`() {
+    @Test func `A disposer cancels its subscriptions when it is dropped, including detached ones`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         do {
@@ -153,7 +153,7 @@ import Testing
         #expect(seen.all == [1, 2])
     }
 
-    @Test func `that is disposed cancels added subscriptions at once`() {
+    @Test func `A disposer that is disposed cancels added subscriptions at once`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
@@ -165,7 +165,7 @@ import Testing
         withExtendedLifetime(late) {}
     }
 
-    @Test func `may be disposed by one of its own observers`() {
+    @Test func `A disposer may be disposed by one of its own observers`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let disposer = Disposer()
@@ -178,7 +178,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `does not accumulate cancelled subscriptions`() {
+    @Test func `A disposer does not accumulate cancelled subscriptions`() {
         let disposer = Disposer()
         weak var first: Subscription?
         for index in 0..<100 {

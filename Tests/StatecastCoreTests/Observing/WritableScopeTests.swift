@@ -2,7 +2,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A writable scope` {
-    @Test func `replaces its part of the core's state, as a change without an action`() throws {
+    @Test func `A writable scope replaces its part of the core's state, as a change without an action`() throws {
         let core = Lorry.core()
         let seen = Recorder<Change<Lorry>>()
         let subscription = core.observe(replay: .none) { seen.record($0) }
@@ -16,7 +16,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `is created from a key path to a variable, even nested`() {
+    @Test func `A writable scope is created from a key path to a variable, even nested`() {
         let core = Lorry.core()
         let tank = core.scope(\.tank)
         let fuel = tank.scope(\.fuel)
@@ -30,7 +30,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `may be of a computed variable, and of an element of a collection`() {
+    @Test func `A writable scope may be of a computed variable, and of an element of a collection`() {
         struct Depot: Equatable, Sendable {
             var lorries = [Lorry(), Lorry()]
             var miles: Int {
@@ -52,7 +52,7 @@ import Testing
         subscriptions.forEach { $0.cancel() }
     }
 
-    @Test func `is not created from a key path to a constant or a transform`() {
+    @Test func `A writable scope is not created from a key path to a constant or a transform`() {
         let core = Lorry.core()
         let tank = core.scope(\.tank)
         let size: Scope<Core<Lorry>, Int> = tank.scope(\.size)
@@ -61,7 +61,7 @@ import Testing
         #expect(full.state == false)
     }
 
-    @Test func `may have a custom equality`() {
+    @Test func `A writable scope may have a custom equality`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let miles = core.scope(\.miles, removeDuplicates: { $0 / 10 == $1 / 10 })
@@ -72,7 +72,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `loses no update of any thread`() async {
+    @Test func `A writable scope loses no update of any thread`() async {
         let core = Lorry.core()
         let miles = core.scope(\.miles)
         await withTaskGroup(of: Void.self) { group in

@@ -44,7 +44,7 @@ import Testing
         return core.state
     }
 
-    @Test func `changes a part in place, and returns its effects`() {
+    @Test func `A reducer applied to a part changes a part in place, and returns its effects`() {
         let (isInPlace, sent) = (Recorder<Bool>(), Recorder<Int>())
         let whole = run(counting(isInPlace).pullback(\.part), sent: sent)
         #expect(whole.part.numbers[0] == 2)
@@ -52,7 +52,7 @@ import Testing
         #expect(sent.all == [1, 2])
     }
 
-    @Test func `changes a part of a part in place`() {
+    @Test func `A reducer applied to a part changes a part of a part in place`() {
         struct Outer: Sendable { var inner = Whole() }
         let isInPlace = Recorder<Bool>()
         let reducer = counting(isInPlace).pullback(\Whole.part).pullback(\Outer.inner)
@@ -62,7 +62,7 @@ import Testing
         #expect(isInPlace.all == [true])
     }
 
-    @Test func `changes an optional part in place, and returns its effects`() {
+    @Test func `A reducer applied to a part changes an optional part in place, and returns its effects`() {
         let (isInPlace, sent) = (Recorder<Bool>(), Recorder<Int>())
         let whole = run(from: { Whole(absent: Part()) }, counting(isInPlace).optional().pullback(\.absent), sent: sent)
         #expect(whole.absent?.numbers[0] == 2)
@@ -70,7 +70,7 @@ import Testing
         #expect(sent.all == [1, 2])
     }
 
-    @Test func `ignores actions while the part is nil`() {
+    @Test func `A reducer applied to a part ignores actions while the part is nil`() {
         let (isInPlace, sent) = (Recorder<Bool>(), Recorder<Int>())
         let whole = run(counting(isInPlace).optional().pullback(\.absent), sent: sent)
         #expect(whole.absent == nil)
@@ -78,7 +78,7 @@ import Testing
         #expect(sent.all.isEmpty)
     }
 
-    @Test func `may set the part to nil`() {
+    @Test func `A reducer applied to a part may set the part to nil`() {
         let clearing = Reducer<Part?> { part, _ in part = nil }
         var whole = Whole()
         whole.absent = Part()
@@ -87,7 +87,7 @@ import Testing
         #expect(whole.absent == nil)
     }
 
-    @Test func `changes every element in place, in order, and returns their effects`() {
+    @Test func `A reducer applied to a part changes every element in place, in order, and returns their effects`() {
         let (isInPlace, sent) = (Recorder<Bool>(), Recorder<Int>())
         let initial = {
             var whole = Whole()
@@ -100,7 +100,7 @@ import Testing
         #expect(sent.all == [1, 11, 21, 2, 12, 22])
     }
 
-    @Test func `changes only the element that an action names, in place`() {
+    @Test func `A reducer applied to a part changes only the element that an action names, in place`() {
         let (isInPlace, sent) = (Recorder<Bool>(), Recorder<Int>())
         let reducer = counting(isInPlace).forEach(\Whole.keyed) { ($0 as? Perform)?.effect }
         var whole = Whole()
@@ -117,7 +117,7 @@ import Testing
         #expect(sent.all == [1, 1])
     }
 
-    @Test func `receives the time from the core through all compositions`() {
+    @Test func `A reducer applied to a part receives the time from the core through all compositions`() {
         struct Outer: Sendable {
             var whole: Whole? = Whole()
         }
@@ -152,7 +152,7 @@ import Testing
         var rows = Array(0..<100_000)
     }
 
-    @Test func `starts the effects of all of them, in order`() {
+    @Test func `A reducer applied to 100,000 elements starts the effects of all of them, in order`() {
         let row = Reducer<Int> { row, _ -> Effect in .dispatch(Append(row)) }
         var whole = Whole()
         let context = ActionContext(time: .epoch)

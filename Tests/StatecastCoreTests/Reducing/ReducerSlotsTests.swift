@@ -11,7 +11,7 @@ import Testing
         return log.entries
     }
 
-    @Test func `are empty at first, and then ignore actions`() {
+    @Test func `Reducer slots are empty at first, and then ignore actions`() {
         let slots = ReducerSlots<Log>()
         #expect(folded(slots).isEmpty)
         #expect(slots["a"] == nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(folded(slots) == Array(0..<100))
     }
 
-    @Test func `keep the position of a replaced reducer, and close the gap of a removed one`() {
+    @Test func `Reducer slots keep the position of a replaced reducer, and close the gap of a removed one`() {
         let slots = ReducerSlots<Log>()
         for number in 1...3 { slots["\(number)"] = appending(number) }
         slots["2"] = appending(20)
@@ -36,7 +36,7 @@ import Testing
         #expect(slots["1"] != nil)
     }
 
-    @Test func `distinguish keys of different types`() {
+    @Test func `Reducer slots distinguish keys of different types`() {
         let slots = ReducerSlots<Log>()
         slots[1] = appending(1)
         slots["1"] = appending(2)
@@ -45,7 +45,7 @@ import Testing
         #expect(folded(slots) == [2])
     }
 
-    @Test func `return effects in order`() {
+    @Test func `Reducer slots return effects in order`() {
         let slots = ReducerSlots<Log>()
         for number in 1...3 {
             slots[number] = Reducer { _, action -> Effect in action is Perform ? .dispatch(Append(number)) : .none }
@@ -70,7 +70,7 @@ import Testing
         slots["first"] = nil
     }
 
-    @Test func `may be set during the release of a removed reducer`() {
+    @Test func `Reducer slots may be set during the release of a removed reducer`() {
         let slots = ReducerSlots<Log>()
         let added = appending(2)
         func fill() {

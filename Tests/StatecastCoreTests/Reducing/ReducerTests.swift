@@ -9,13 +9,13 @@ import Testing
 
     private let context = ActionContext(time: Timestamp(milliseconds: 7), session: "s", user: "u")
 
-    @Test func `changes the state in place`() {
+    @Test func `A reducer changes the state in place`() {
         var log = Log()
         _ = Log.reducer.reduce(into: &log, Append(1), context: context)
         #expect(log.entries == [1])
     }
 
-    @Test func `may be a function, with or without an effect`() {
+    @Test func `A reducer may be a function, with or without an effect`() {
         @Sendable func append(_ log: inout Log, _ action: any Action) {
             if let action = action as? Append { log.entries.append(action.number) }
         }
@@ -36,7 +36,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `of a core may be a closure that returns an effect`() {
+    @Test func `A reducer of a core may be a closure that returns an effect`() {
         let core = Core(Log()) { log, action in
             guard let action = action as? Append else { return .none }
             log.entries.append(action.number)
@@ -46,7 +46,7 @@ import Testing
         #expect(core.state.entries == [1, 2])
     }
 
-    @Test func `may read the context`() {
+    @Test func `A reducer may read the context`() {
         let seen = Recorder<ActionContext>()
         let reducer = Reducer<Log>.withContext { _, _, context in
             seen.record(context)
@@ -57,7 +57,7 @@ import Testing
         #expect(seen.all == [context])
     }
 
-    @Test func `may return the next state`() {
+    @Test func `A reducer may return the next state`() {
         let reducer = Reducer<Log>.returningState { log, _ in Log(entries: log.entries + [9]) }
         var log = Log(entries: [1])
         _ = reducer.reduce(into: &log, Append(1), context: context)
@@ -103,7 +103,7 @@ import Testing
         #expect(before == after)
     }
 
-    @Test func `of one closed type of actions handles each case, and ignores all others`() async {
+    @Test func `A reducer of one closed type of actions handles each case, and ignores all others`() async {
         enum Change: Action {
             case add(Int)
             case clear
@@ -124,7 +124,7 @@ import Testing
         #expect(core.state.entries == [2, 3, -4])
     }
 
-    @Test func `of one type of actions may read the context`() {
+    @Test func `A reducer of one type of actions may read the context`() {
         let reducer = Reducer<Log>.withContext(of: Append.self) { log, action, context in
             log.entries.append(Int(context.time.milliseconds) + action.number)
             return .none
@@ -135,7 +135,7 @@ import Testing
         #expect(core.state.entries == [104])
     }
 
-    @Test func `of one class of actions handles its subclasses`() {
+    @Test func `A reducer of one class of actions handles its subclasses`() {
         class Note: Action, @unchecked Sendable {}
         final class SignedNote: Note, @unchecked Sendable {}
         let core = Core(0, reducer: Reducer(of: Note.self) { count, _ in count += 1 })

@@ -17,12 +17,12 @@ import Testing
         }
     }
 
-    @Test func `are complete, and there are no others`() {
+    @Test func `The protocol's document: codes are complete, and there are no others`() {
         #expect(Self.rows.map { $0[0] }.sorted() == Self.constants.map(\.code).sorted())
         #expect(Self.constants.map(\.code).contains(Rejection.Code.unknownAction.rawValue))
     }
 
-    @Test func `are final or transient as in the code`() {
+    @Test func `The protocol's document: codes are final or transient as in the code`() {
         for row in Self.rows {
             #expect((row[1] == "transient") == Rejection.Code(rawValue: row[0]).isTransient, "\(row[0])")
             #expect((row[1] == "final") == Self.constants.contains { $0.code == row[0] && $0.isFinal }, "\(row[0])")
@@ -30,7 +30,7 @@ import Testing
         #expect(Set(Self.rows.map { $0[1] }) == ["final", "transient", "request", "local"])
     }
 
-    @Test func `have a metrics label each, and all others share one`() {
+    @Test func `The protocol's document: codes have a metrics label each, and all others share one`() {
         for code in Self.constants.map(\.code) { #expect(Rejection.Code(rawValue: code).group == code) }
         for code in ["over-quota", "", "Refused", "malformed-7"] {
             #expect(Rejection.Code(rawValue: code).group == "policy")
@@ -58,7 +58,7 @@ import Testing
     /// Limit, value, whose, meaning.
     private static let tables = ProtocolDocument.shared.tables(in: "13 Limits")
 
-    @Test func `are complete with their defaults, and there are no others`() throws {
+    @Test func `The protocol's document: limits are complete with their defaults, and there are no others`() throws {
         let documented = try #require(Self.tables.first).map { "\($0[0]) \($0[1])" }
         let defaults = Mirror(reflecting: Limits()).children.map { child in
             let value = (child.value as? Duration).map { "\($0.milliseconds) ms" } ?? "\(child.value)"
@@ -67,7 +67,7 @@ import Testing
         #expect(documented.sorted() == defaults.sorted() && !defaults.isEmpty)
     }
 
-    @Test func `that are fixed equal those of the code`() throws {
+    @Test func `The protocol's document: limits that are fixed equal those of the code`() throws {
         let documented = try #require(Self.tables.last).map { "\($0[0]) \($0[1])" }
         #expect(
             documented == [

@@ -19,7 +19,8 @@ import Testing
         return try #require(Self.kinds.first { $0.first == "\(number)" })
     }
 
-    @Test(arguments: examples) func `decode and encode unchanged`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's document: frames decode and encode unchanged`(example: ProtocolDocument.Block) throws {
         let message = message(example)
         let (head, body) = try #require(Message.split(message))
         #expect(head.elementsEqual(Array(example.text("topic").utf8) + [0]))
@@ -35,7 +36,8 @@ import Testing
         #expect(decoded == published && Message.encode(decoded, to: address) == message)
     }
 
-    @Test(arguments: examples) func `have the diagnostic notation of their bytes`(example: ProtocolDocument.Block)
+    @Test(arguments: examples)
+    func `The protocol's document: frames have the diagnostic notation of their bytes`(example: ProtocolDocument.Block)
         throws
     {
         let (_, body) = try #require(Message.split(message(example)))
@@ -52,7 +54,7 @@ import Testing
         for (name, element) in zip(names, elements.dropFirst()) { #expect(fields.values[name] == element, "\(name)") }
     }
 
-    @Test func `have the fields of an offer where the grammar says`() throws {
+    @Test func `The protocol's document: frames have the fields of an offer where the grammar says`() throws {
         let example = try #require(Self.examples.first { $0.name == "welcome-with-offer" })
         guard case .welcome(let welcome) = try Frame(decoding: example.bytes[...]), let offer = welcome.offer else {
             Issue.record("no welcome with an offer")
@@ -95,14 +97,15 @@ import Testing
         return .array(elements)
     }
 
-    @Test(arguments: examples) func `have topics of their kind`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's document: frames have topics of their kind`(example: ProtocolDocument.Block) throws {
         let (_, body) = try #require(Message.split(message(example)))
         let allowed = try kind(of: try Value(decoding: Array(body)))[3]
         let word = try #require(example.text("topic").split(separator: "/").dropFirst(2).first)
         #expect(allowed.hasPrefix("any topic") || allowed.contains(word))
     }
 
-    @Test func `cover all kinds, and no others`() throws {
+    @Test func `The protocol's document: frames cover all kinds, and no others`() throws {
         let shown = try Self.examples.map { try Value(decoding: Array(#require(Message.split(message($0))).body))[0] }
         #expect(Self.kinds.map { $0.first } == (0..<Self.kinds.count).map { "\($0)" })
         #expect(Set(shown) == Set(Self.kinds.indices.map { Value($0) }))
@@ -111,12 +114,13 @@ import Testing
         #expect(failure?.message.hasPrefix("a frame begins with its kind, 0 to \(Self.kinds.count - 1)") == true)
     }
 
-    @Test(arguments: document.blocks("item")) func `contain valid items`(item: ProtocolDocument.Block) throws {
+    @Test(arguments: document.blocks("item"))
+    func `The protocol's document: frames contain valid items`(item: ProtocolDocument.Block) throws {
         let value = try Value(decoding: item.bytes)
         #expect(value.encoded == item.bytes && Diagnostic.text(value) == item.text("diag"))
     }
 
-    @Test func `contain valid actions`() throws {
+    @Test func `The protocol's document: frames contain valid actions`() throws {
         let action = try #require(Self.document.blocks("item").first { $0.name == "action" }).bytes
         let frame = try #require(Self.examples.first { $0.name == "actions" })
         #expect(try Value(decoding: frame.bytes)[7]?[0] == .bytes(action))

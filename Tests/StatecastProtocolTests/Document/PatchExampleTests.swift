@@ -5,12 +5,14 @@ import Testing
 @Suite struct `The protocol's document: patches` {
     private static let examples = ProtocolDocument.shared.blocks("patch")
 
-    @Test(arguments: examples) func `decode and encode unchanged`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's document: patches decode and encode unchanged`(example: ProtocolDocument.Block) throws {
         #expect(try Patch(decoding: example.bytes).encode() == example.bytes)
         #expect(Diagnostic.text(try Value(decoding: example.bytes)) == example.text("diag"))
     }
 
-    @Test(arguments: examples) func `have the described effect`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's document: patches have the described effect`(example: ProtocolDocument.Block) throws {
         let before = try JSON.value(parsing: example.text("before"))
         #expect(Diagnostic.text(before) == example.text("before"))
         var value = before
@@ -25,14 +27,14 @@ import Testing
         #expect(Diagnostic.text(value) == example.text("after"))
     }
 
-    @Test func `cover all forms, and other forms are refused`() throws {
+    @Test func `The protocol's document: patches cover all forms, and other forms are refused`() throws {
         let shapes = try Self.examples.map { try Value(decoding: $0.bytes).arrayValue?.count ?? 0 }
         #expect(Set(shapes) == [0, 1, 2, 3])
         #expect(throws: CodingFailure.self) { try Patch(decoding: ([1, 0, [], 0] as Value).encoded) }
         #expect(throws: CodingFailure.self) { try Patch(decoding: Value(1).encoded) }
     }
 
-    @Test func `nest to the stated depth, and no deeper`() throws {
+    @Test func `The protocol's document: patches nest to the stated depth, and no deeper`() throws {
         let limits = CodingLimits.standard
         func nested(_ depth: Int) -> [UInt8] {
             (1..<depth).reduce(Patch.replace(1).encode()) { inner, _ in [0xA1, 0x00] + inner }
@@ -60,14 +62,16 @@ import Testing
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    @Test(arguments: examples) func `are those of their values`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's document: digests are those of their values`(example: ProtocolDocument.Block) throws {
         let value = try Value(decoding: example.bytes)
         #expect(Diagnostic.text(value) == example.text("diag"))
         let digest = Summary(of: value).digest
         #expect(example.text("digest") == "\(digest) (0x\(hexadecimal(digest)))")
     }
 
-    @Test(arguments: examples) func `are the sums of the leaves shown`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's document: digests are the sums of the leaves shown`(example: ProtocolDocument.Block) throws {
         var sum: UInt64 = 0
         for (_, leaf) in example.entries where leaf.contains("fnv-1a") {
             let bytes = ProtocolDocument.Block.bytes(String(leaf.prefix { $0 != " " }))
@@ -78,7 +82,7 @@ import Testing
         #expect(Summary(of: try Value(decoding: example.bytes)).digest == sum)
     }
 
-    @Test func `include a value that is not canonical`() throws {
+    @Test func `The protocol's document: digests include a value that is not canonical`() throws {
         #expect(Self.examples.count == 4)
         let example = try #require(Self.examples.first { $0.name == "canonical" })
         #expect(try Value(decoding: example.bytes)["word"]?.textValue?.unicodeScalars.count == 5)

@@ -8,17 +8,19 @@ import Testing
         document.blocks("topics").filter { $0.name == name }.flatMap(\.lines)
     }
 
-    @Test(arguments: topics("well-formed")) func `that are well-formed decode and encode`(topic: String) throws {
+    @Test(arguments: topics("well-formed"))
+    func `The protocol's document: topics that are well-formed decode and encode`(topic: String) throws {
         let bytes = Array(topic.utf8) + [0]
         #expect(try Address(parsing: bytes[...]).bytes == bytes)
     }
 
-    @Test(arguments: topics("malformed")) func `that are malformed are refused`(topic: String) {
+    @Test(arguments: topics("malformed"))
+    func `The protocol's document: topics that are malformed are refused`(topic: String) {
         let bytes = Array(topic.utf8) + [0]
         #expect(throws: AddressFailure.self) { try Address(parsing: bytes[...]) }
     }
 
-    @Test func `are listed with an example each`() throws {
+    @Test func `The protocol's document: topics are listed with an example each`() throws {
         let words = (Self.document.tables(in: "5 Topics").first ?? []).compactMap {
             $0.first?.split(separator: "/").first
         }

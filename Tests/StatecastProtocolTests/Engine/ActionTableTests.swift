@@ -11,7 +11,8 @@ import Testing
     private func table() throws -> ActionTable { try ActionTable(Self.types) }
 
     /// Frames of actions in all forms, some of them damaged: each action is decoded and rejected as by itself.
-    @Test(arguments: seeds(0..<500)) func `decodes what its bytes say, or rejects it with the reason`(
+    @Test(arguments: seeds(0..<500))
+    func `A table of actions decodes what its bytes say, or rejects it with the reason`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `remembers the entry that matched last`() throws {
+    @Test func `A table of actions remembers the entry that matched last`() throws {
         let table = try table()
         let frame = Self.frame([encoded(Stopped()), [0x80], encoded(Renamed(name: "a"), arrayHead: [0x98, 2])])
         let items = Array(frame.items())
@@ -54,7 +55,7 @@ import Testing
     }
 
     /// With keys, all senders can read a rejection.
-    @Test func `quotes nothing of the payload of a user, and all that helps without keys`() throws {
+    @Test func `A table of actions quotes nothing of the payload of a user, and all that helps without keys`() throws {
         let table = try table()
         let payload = Value.map(["x": .text("secret"), "y": .float(0.5)])
         let frame = Self.frame([[0x82] + Value.text("Moved").encoded + payload.encoded])
@@ -72,7 +73,7 @@ import Testing
         #expect(messages == ["Moved: x: type-mismatch", "Moved: x: expected an integer, got text \"secret\""])
     }
 
-    @Test func `names a missing field, also to a user`() throws {
+    @Test func `A table of actions names a missing field, also to a user`() throws {
         let user = FrameSender(user: "operator", sendingTo: try StoreName("store"), actions: nil)
         let payload = Value.map(["parts": .map(["secret": .map(["size": 1])])])
         let actions = [
@@ -93,7 +94,7 @@ import Testing
     }
 
     /// A hint costs a comparison with all known names.
-    @Test func `computes one hint, for the first unknown name`() throws {
+    @Test func `A table of actions computes one hint, for the first unknown name`() throws {
         let table = try table()
         let names = ["Moves", "Stoped", "Moves"] + (0..<100).map { "Stopped\($0)" } + ["Moves"]
         let frame = Self.frame(names.map { [0x82] + Value.text($0).encoded + [0xA0] })
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `of no actions rejects all`() throws {
+    @Test func `A table of actions of no actions rejects all`() throws {
         let table = try ActionTable([])
         let frame = Self.frame([encoded(Stopped())])
         var memory = ActionTable.Memory()
@@ -135,7 +136,7 @@ import Testing
         #expect(throws: Rejection(.unknownAction, "there is no action \"Stopped\", only: ")) { try result.get() }
     }
 
-    @Test func `has one entry for a name`() throws {
+    @Test func `A table of actions has one entry for a name`() throws {
         #expect(try table().entries.map(\.name) == Self.types.map { $0.name })
         #expect(try table().entries.first?.example == StateEncoder().encode(Moved(x: 5, y: 0.5)))
         #expect(throws: ActionNameFailure.duplicate("Stopped")) { try ActionTable(Self.types + [Other.Stopped.self]) }
@@ -147,7 +148,7 @@ import Testing
 
     // MARK: Names
 
-    @Test func `has names of at most maxActionNameBytes bytes`() throws {
+    @Test func `A table of actions has names of at most maxActionNameBytes bytes`() throws {
         #expect(LongestName.name.utf8.count == Limits.maxActionNameBytes)
         let table = try ActionTable([LongestName.self])
         let action = try table.decode([0x98, 2] + Value.text(LongestName.name).encoded + [0xA0])
@@ -156,7 +157,7 @@ import Testing
     }
 
     /// The name would be refused as undecodable if it was read, and so would the payload.
-    @Test func `knows no action with a longer name, which it does not read`() throws {
+    @Test func `A table of actions knows no action with a longer name, which it does not read`() throws {
         let table = try table()
         for (bytes, code) in [(256, Rejection.Code.undecodable), (257, .unknownAction), (245_000, .unknownAction)] {
             let name = Array(
@@ -172,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `rejects a long name for good, and goes on with the next number`() throws {
+    @Test func `A table of actions rejects a long name for good, and goes on with the next number`() throws {
         var bench = PrimaryBench()
         let long = [0x82] + Value.text(String(repeating: "\u{301}\u{316}", count: 1000)).encoded + [0xA0]
         let frame = ActionsFrame(
@@ -192,7 +193,7 @@ import Testing
         #expect(bench.turn().receipts()[2]?.code == .unknownAction, "it is remembered")
     }
 
-    @Test func `compares names by their bytes`() throws {
+    @Test func `A table of actions compares names by their bytes`() throws {
         let table = try table()
         let other = "Cafe\u{301}Opened"
         #expect(other == CaféOpened.name)
@@ -205,7 +206,7 @@ import Testing
     }
 
     /// A payload's key is brought into its canonical form, which costs more than to read a value.
-    @Test func `rejects combining marks in a key as it does in a value`() throws {
+    @Test func `A table of actions rejects combining marks in a key as it does in a value`() throws {
         let table = try table()
         let most = "e" + String(repeating: "\u{301}", count: CodingLimits.maxCombiningMarks)
         for (text, isRead) in [(most, true), (most + "\u{301}", false)] {
@@ -227,7 +228,7 @@ import Testing
     }
 
     /// Who may send one action does not learn the names of the others.
-    @Test func `names only actions that the sender may send`() throws {
+    @Test func `A table of actions names only actions that the sender may send`() throws {
         let table = try table()
         let store = try StoreName("store")
         let limited = FrameSender(user: "operator", sendingTo: store, actions: ["Moved", "Renamed"])

@@ -122,8 +122,8 @@ import Testing
     }
 
     /// The window moves when the first actions of the frame are durable, and the frame does not grow into it.
-    @Test(arguments: [1, 3] as [UInt64]) func `of one frame at most maxWindowActions actions are reduced`(first: UInt64)
-    {
+    @Test(arguments: [1, 3] as [UInt64])
+    func `The admission of actions of one frame at most maxWindowActions actions are reduced`(first: UInt64) {
         var bench = PrimaryBench(.with { $0.maxWindowActions = 4 })
         bench.engine.budget = TurnBudget(actions: 2)
         if first > 1 { bench.push(1...(first - 1)) }

@@ -264,7 +264,7 @@ extension SeededGenerator {
 /// Excluded is an action whose excess another one undoes in the same batch: alone it is rejected.
 @Suite struct `Any batches` {
     @Test(arguments: seeds(0..<500))
-    func `have the results of reducing one by one`(seed: UInt64) throws {
+    func `Any batches have the results of reducing one by one`(seed: UInt64) throws {
         for hasJournal in [false, true] {
             var generator = SeededGenerator(seed: seed)
             let suspects = (0..<3).map { _ in
@@ -305,7 +305,7 @@ extension SeededGenerator {
         return counts
     }
 
-    @Test func `are halved and split in the scripts`() throws {
+    @Test func `Any batches are halved and split in the scripts`() throws {
         var (halved, split, codes): (Int, Int, Set<Rejection.Code>) = (0, 0, [])
         for seed in UInt64(0)..<20 {
             var generator = SeededGenerator(seed: seed)

@@ -66,7 +66,8 @@ import Testing
         return bench
     }
 
-    @Test(arguments: seeds(0..<200)) func `does the same with the same events`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200))
+    func `An engine as a value does the same with the same events`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var (first, second) = (Self.bench(), Self.bench())
         for (index, event) in Self.events(from: &generator).enumerated() {
@@ -77,7 +78,8 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds(0..<200)) func `is not changed by the events of its copies`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200))
+    func `An engine as a value is not changed by the events of its copies`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var bench = Self.bench()
         let events = Self.events(from: &generator)
@@ -88,7 +90,8 @@ import Testing
     }
 
     /// What stays is that the disk was full, and what was counted and used meanwhile.
-    @Test(arguments: seeds(0..<200)) func `is as before the batches that a full disk rolls back`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200))
+    func `An engine as a value is as before the batches that a full disk rolls back`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var bench = Self.bench()
         for event in Self.events(from: &generator) { try Self.perform(event, on: &bench) }
@@ -108,7 +111,7 @@ import Testing
         #expect(after.summary == context.summary, "seed \(seed)")
     }
 
-    @Test func `differs in the part that an event has changed`() {
+    @Test func `An engine as a value differs in the part that an event has changed`() {
         var bench = Self.bench()
         func difference(_ change: (inout PrimaryBench) -> Void) -> String? {
             let before = bench.engine.engine

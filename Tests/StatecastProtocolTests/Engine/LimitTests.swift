@@ -228,7 +228,8 @@ import Testing
         #expect(bench.records.count == 2 && bench.reduced == Revision(4))
     }
 
-    @Test func `records of maxUncommittedBytes bytes are not stored, and further actions wait`() {
+    @Test
+    func `The limits of an engine records of maxUncommittedBytes bytes are not stored, and further actions wait`() {
         var probe = PrimaryBench()
         probe.reduce(1...1)
         let bytes = probe.records.reduce(0) { $0 + $1.body.count }

@@ -4,7 +4,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `The primary's own session` {
-    @Test func `has numbers like any other, and outcomes in the same record`() {
+    @Test func `The primary's own session has numbers like any other, and outcomes in the same record`() {
         var bench = PrimaryBench()
         bench.push(1...1)
         bench.act(2)
@@ -21,13 +21,13 @@ import Testing
         #expect(bench.records.first?.record.runs.map(\.first) == [ActionNumber(3)])
     }
 
-    @Test func `gets no published receipts`() {
+    @Test func `The primary's own session gets no published receipts`() {
         var bench = PrimaryBench()
         bench.act(2)
         #expect(bench.turnAndCommit().topics == [.feed])
     }
 
-    @Test func `has room for maxWindowActions actions, and again when they are durable`() {
+    @Test func `The primary's own session has room for maxWindowActions actions, and again when they are durable`() {
         var bench = PrimaryBench(.with { $0.maxWindowActions = 3 })
         bench.act(2)
         bench.turn()
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.reduced == Revision(8))
     }
 
-    @Test func `is rolled back with a batch that is reduced again`() {
+    @Test func `The primary's own session is rolled back with a batch that is reduced again`() {
         var bench = PrimaryBench()
         bench.act()
         bench.turn()
@@ -61,7 +61,7 @@ import Testing
         #expect(entries.map(\.1) == [nil, nil, .unencodable, nil])
     }
 
-    @Test func `is not counted and never evicted`() {
+    @Test func `The primary's own session is not counted and never evicted`() {
         var bench = PrimaryBench(.with { $0.maxSessions = 1 })
         bench.act()
         bench.turnAndCommit()
@@ -75,7 +75,7 @@ import Testing
         #expect(bench.records.first?.record.runs.map(\.first) == [ActionNumber(2)])
     }
 
-    @Test func `refuses subscribers to its receipts`() {
+    @Test func `The primary's own session refuses subscribers to its receipts`() {
         var bench = PrimaryBench()
         bench.act()
         bench.turnAndCommit()
@@ -84,7 +84,7 @@ import Testing
         #expect(answer.frames(on: .receipts(.primary)).count == 1)
     }
 
-    @Test func `gets each outcome after the frames of its batch are published`() {
+    @Test func `The primary's own session gets each outcome after the frames of its batch are published`() {
         var steps: [String] = []
         var engine = PrimaryBench().engine.engine
         var directives: [StoreDirective] = []

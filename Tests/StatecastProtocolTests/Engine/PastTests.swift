@@ -60,7 +60,8 @@ import Testing
         #expect(bench.turn().snapshotsOrdered == 1)
     }
 
-    @Test func `shares one read with all joiners at the same revision`() {
+    @Test
+    func `A joiner whose updates are only in the journal shares one read with all joiners at the same revision`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         #expect(bench.join(2, from: Self.position) == [])
@@ -73,7 +74,7 @@ import Testing
         #expect(answer.welcome(on: PrimaryBench.join(3, Self.position)) != nil)
     }
 
-    @Test func `causes one read even if it leaves and asks again`() {
+    @Test func `A joiner whose updates are only in the journal causes one read even if it leaves and asks again`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         for nonce: UInt64 in 2...5 {
@@ -111,13 +112,14 @@ import Testing
         }
     }
 
-    @Test func `starts from a snapshot without a journal`() {
+    @Test func `A joiner whose updates are only in the journal starts from a snapshot without a journal`() {
         var bench = PrimaryBench(.with { $0.maxRingUpdates = 4 }, hasJournal: false)
         bench.advance(by: 10)
         #expect(bench.join(from: Self.position).snapshotsOrdered == 1)
     }
 
-    @Test func `gets no answer after it left, also if it had joined twice`() {
+    @Test
+    func `A joiner whose updates are only in the journal gets no answer after it left, also if it had joined twice`() {
         var bench = Self.bench()
         _ = bench.join(from: Self.position)
         bench.pastRead(Self.updates(3...6), after: Revision(2))

@@ -128,7 +128,7 @@ import Testing
         )
     }
 
-    @Test func `without keys, actions have no user and every one is permitted`() throws {
+    @Test func `Permissions on the primary without keys, actions have no user and every one is permitted`() throws {
         var bench = try bench()
         try bench.receive(frame(1, [Forbidden()]))
         bench.turn()

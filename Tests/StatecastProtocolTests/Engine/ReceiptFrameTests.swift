@@ -27,7 +27,7 @@ import Testing
             .compactMap { if case .receipts(let receipts) = $0 { receipts } else { nil } }
     }
 
-    @Test func `of a thousand applied actions are a few bytes`() throws {
+    @Test func `Receipts of the primary of a thousand applied actions are a few bytes`() throws {
         var bench = PrimaryBench()
         bench.push(1...1000)
         let frames = bench.turnAndCommit().frames(on: .receipts(Fixture.session))
@@ -39,7 +39,7 @@ import Testing
         #expect(message.count <= 80)
     }
 
-    @Test func `have maxReceiptRuns runs in a frame, and one more follows in another`() {
+    @Test func `Receipts of the primary have maxReceiptRuns runs in a frame, and one more follows in another`() {
         let maxRuns = UInt64(Limits.maxReceiptRuns)
         for (count, expected) in [(maxRuns, [maxRuns]), (maxRuns + 1, [maxRuns, 1])] {
             var bench = Self.alternating(count)
@@ -110,11 +110,11 @@ import Testing
             [0, [0, 1, [[0, 1]]], []], [0, [0, 1, [[1, 1]]], []], [0, [0, 1, [[]]], []], [0, [0, 1, 5], []],
         ] as [Value]
     )
-    func `are malformed with runs out of range`(sessions: Value) {
+    func `Sessions in a snapshot are malformed with runs out of range`(sessions: Value) {
         #expect(throws: CodingFailure.self) { try SnapshotContext(decoding: Self.context(sessions)) }
     }
 
-    @Test func `continue near the end of the range of numbers without a trap`() throws {
+    @Test func `Sessions in a snapshot continue near the end of the range of numbers without a trap`() throws {
         let context = try SnapshotContext(decoding: Self.context([0, [0, .unsigned(.max - 1), [1]], []]))
         var history = History(
             lineage: Fixture.lineage,

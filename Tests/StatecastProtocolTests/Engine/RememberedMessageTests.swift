@@ -29,7 +29,8 @@ import Testing
         return receipts.filter { $0.value != .rejected(Self.forgotten) }.keys.sorted()
     }
 
-    @Test func `fit maxSessionMessageBytes bytes, and are one fewer with one byte less`() {
+    @Test
+    func `Remembered rejection messages fit maxSessionMessageBytes bytes, and are one fewer with one byte less`() {
         for (maxBytes, numbers) in [(40, [1, 2, 3, 4]), (39, [2, 3, 4])] as [(Int, [UInt64])] {
             var bench = Self.bench(.with { $0.maxSessionMessageBytes = maxBytes })
             bench.push(1...4)
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `are the newest, and every number in the window keeps its code`() {
+    @Test func `Remembered rejection messages are the newest, and every number in the window keeps its code`() {
         var bench = Self.bench()
         for number in UInt64(1)...6 {
             bench.push(number...number)
@@ -51,7 +52,7 @@ import Testing
         #expect(again[3] == .rejected(Self.rejection(3)))
     }
 
-    @Test func `are all in the first receipts`() {
+    @Test func `Remembered rejection messages are all in the first receipts`() {
         var bench = Self.bench()
         bench.push(1...10)
         bench.turn()
@@ -82,7 +83,7 @@ import Testing
         #expect(remembered(by: &bench) == [3, 4, 5, 6])
     }
 
-    @Test func `are the same after a restart, from a snapshot and from records`() throws {
+    @Test func `Remembered rejection messages are the same after a restart, from a snapshot and from records`() throws {
         var bench = Self.bench()
         var history = History(lineage: Fixture.lineage, epoch: Epoch(4), summary: Summary(digest: 7, bytes: 1 << 20))
         for (index, numbers) in ([1...6, 7...8, 9...9] as [ClosedRange<UInt64>]).enumerated() {

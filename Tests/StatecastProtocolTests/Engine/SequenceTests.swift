@@ -20,7 +20,7 @@ import Testing
 
     private func session(_ number: UInt64) -> SessionID { SessionID(high: 77, low: number) }
 
-    @Test func `is reduced in the next turns`() {
+    @Test func `The rest of a split frame is reduced in the next turns`() {
         var bench = Self.bench()
         #expect(bench.reduced == Revision(2))
         #expect(bench.hasWork)
@@ -33,7 +33,7 @@ import Testing
         #expect(bench.commit().receipts() == Self.applied(1...5))
     }
 
-    @Test func `survives as many other sessions as a store remembers`() {
+    @Test func `The rest of a split frame survives as many other sessions as a store remembers`() {
         var bench = Self.bench()
         var answers = bench.commit()
         for number in UInt64(0)..<1024 { bench.push(1...1, of: session(number), opened: 1) }
@@ -43,7 +43,7 @@ import Testing
         for number in UInt64(0)..<1024 { #expect(answers.receipts(of: session(number)).count == 1) }
     }
 
-    @Test func `is reduced although all other sessions have undurable actions`() {
+    @Test func `The rest of a split frame is reduced although all other sessions have undurable actions`() {
         var bench = Self.bench(.with { $0.maxSessions = 3 })
         for number in UInt64(0)..<3 { bench.push(1...1, of: session(number)) }
         var answers = bench.turn() + bench.turn()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `is lost with the first part on a full disk, and no number is`(isDurable: Bool) {
+    func `The rest of a split frame is lost with the first part on a full disk, and no number is`(isDurable: Bool) {
         var bench = Self.bench()
         if isDurable { bench.commit() }
         let refusals = bench.fill().refusals(on: .receipts(Fixture.session))
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `is reduced once if the same frame arrives again`(isDurable: Bool) {
+    func `The rest of a split frame is reduced once if the same frame arrives again`(isDurable: Bool) {
         var bench = Self.bench()
         if isDurable { bench.commit() }
         bench.push(1...5)
@@ -85,7 +85,7 @@ import Testing
         #expect(bench.head == Revision(5))
     }
 
-    @Test func `is reduced before another frame of the session`() {
+    @Test func `The rest of a split frame is reduced before another frame of the session`() {
         var bench = Self.bench()
         bench.push(6...7)
         var answers: [Answer] = []
@@ -94,7 +94,7 @@ import Testing
         #expect(bench.commit().receipts() == Self.applied(1...7))
     }
 
-    @Test func `is dropped at a stop, and the next incarnation reduces it`() throws {
+    @Test func `The rest of a split frame is dropped at a stop, and the next incarnation reduces it`() throws {
         var bench = Self.bench()
         bench.engine.finish()
         #expect(!bench.hasWork)
@@ -149,7 +149,7 @@ import Testing
         #expect((1...5).map { sender.revision(Ticket(rawValue: $0)) } == [1, 2, 3, 4, 5])
     }
 
-    @Test func `is bounded by the window`() {
+    @Test func `The rest of a split frame is bounded by the window`() {
         var bench = PrimaryBench(.with { $0.maxWindowActions = 8 })
         bench.engine.budget = TurnBudget(actions: 4)
         bench.push(1...10)
@@ -166,7 +166,7 @@ import Testing
 }
 
 @Suite struct `A snapshot of the sessions` {
-    @Test func `never moves the watermark over undurable numbers`() throws {
+    @Test func `A snapshot of the sessions never moves the watermark over undurable numbers`() throws {
         var bench = PrimaryBench()
         bench.push(1...4)
         bench.turnAndCommit()
@@ -192,7 +192,7 @@ import Testing
 @Suite struct `A full disk` {
     /// How many batches are durable when the disk is full.
     @Test(arguments: 0...3)
-    func `rolls back to the last durable state`(durable: Int) throws {
+    func `A full disk rolls back to the last durable state`(durable: Int) throws {
         var bench = PrimaryBench(.with { $0.maxSessions = 2 })
         bench.push(1...2, of: Fixture.otherSession)
         bench.turnAndCommit()
@@ -237,7 +237,7 @@ import Testing
         #expect(bench.engine.log.notices.contains(.hasRoomAgain))
     }
 
-    @Test func `keeps the order of dispatched actions`() {
+    @Test func `A full disk keeps the order of dispatched actions`() {
         var bench = PrimaryBench()
         for number in UInt64(1)...3 {
             bench.engine.request(.action(LocalAction(TestAction(number: number), origin: .dispatched)))
@@ -251,7 +251,7 @@ import Testing
         #expect(actions == (1...4).map { TestAction(number: $0).encoded })
     }
 
-    @Test func `does not reduce again what an effect sent whose work was cancelled meanwhile`() {
+    @Test func `A full disk does not reduce again what an effect sent whose work was cancelled meanwhile`() {
         var bench = PrimaryBench()
         for run in UInt64(1)...2 {
             let origin = LocalAction.Origin.effect(work: run, nil)
@@ -267,7 +267,7 @@ import Testing
         #expect(actions == [TestAction(number: 2).encoded])
     }
 
-    @Test func `cuts the outcomes of a session at the durable number`() {
+    @Test func `A full disk cuts the outcomes of a session at the durable number`() {
         var bench = PrimaryBench()
         bench.reduce(1...2)
         bench.reduce(3...6)
@@ -288,7 +288,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [0, 1, 3]) func `doubles nothing that middlewares dispatch`(refusals: Int) {
+    @Test(arguments: [0, 1, 3]) func `A full disk doubles nothing that middlewares dispatch`(refusals: Int) {
         var bench = EngineBench(
             StoreProgram(
                 PrimaryBench.table,
@@ -322,7 +322,7 @@ import Testing
         #expect(bench.engine.state.value == 2 && bench.head == Revision(2))
     }
 
-    @Test func `ends once the journal has stored a record, not when it reports its last one again`() {
+    @Test func `A full disk ends once the journal has stored a record, not when it reports its last one again`() {
         var bench = PrimaryBench()
         bench.reduce(1...1)
         bench.commit()
@@ -340,7 +340,7 @@ import Testing
     }
 
     /// Otherwise, they would wait for a heartbeat.
-    @Test func `wakes the store when its actions may be tried again`() {
+    @Test func `A full disk wakes the store when its actions may be tried again`() {
         var bench = PrimaryBench(.with { $0.heartbeatInterval = .seconds(60) })
         _ = bench.tick(at: .origin)
         bench.act()
@@ -356,7 +356,7 @@ import Testing
         #expect(bench.nextDeadline == .seconds(60))
     }
 
-    @Test func `wakes the store once, even if the actions have to wait for another reason`() {
+    @Test func `A full disk wakes the store once, even if the actions have to wait for another reason`() {
         var bench = PrimaryBench(
             .with {
                 $0.heartbeatInterval = .seconds(60)
@@ -377,7 +377,7 @@ import Testing
         #expect(bench.nextDeadline == .seconds(2))
     }
 
-    @Test func `adds the observers that wait for a batch in flight`() {
+    @Test func `A full disk adds the observers that wait for a batch in flight`() {
         var bench = PrimaryBench()
         bench.reduce(1...2)
         bench.engine.request(.observe(ObserverID(1), .current))
@@ -394,7 +394,8 @@ import Testing
         [.began(Fixture.session, number), .decoded(number), .reduced(number), .ended]
     }
 
-    @Test func `are one pair for each action and pass, and none for what is not reduced`() {
+    @Test
+    func `The marks around a reduction are one pair for each action and pass, and none for what is not reduced`() {
         var bench = PrimaryBench()
         bench.verdicts[2] = .breaksState
         let marks = bench.engine.marks
@@ -477,7 +478,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `sends nothing any more once a part of the batch cancels it`(hasJournal: Bool) throws {
+    func `A cancelled effect sends nothing any more once a part of the batch cancels it`(hasJournal: Bool) throws {
         let state = Numbers()
         var bench = EngineBench(
             StoreProgram(
@@ -526,7 +527,8 @@ import Testing
 }
 
 @Suite struct `Observers in the primary's own process` {
-    @Test func `are added with a replay once the actions before them are published`() {
+    @Test
+    func `Observers in the primary's own process are added with a replay once the actions before them are published`() {
         var bench = PrimaryBench()
         bench.engine.request(.observe(ObserverID(1), .current))
         bench.turn()
@@ -559,7 +561,7 @@ import Testing
         #expect(bench.engine.log.added.map(\.head) == [Revision(3)])
     }
 
-    @Test func `are added if a batch is a single action that is rejected`() {
+    @Test func `Observers in the primary's own process are added if a batch is a single action that is rejected`() {
         var bench = PrimaryBench()
         bench.engine.request(.action(LocalAction(TestAction(number: 0, verdict: .breaksState), origin: .dispatched)))
         bench.engine.request(.observe(ObserverID(1), .current))
@@ -570,7 +572,7 @@ import Testing
 }
 
 @Suite struct `The end of a store` {
-    @Test func `answers what is in flight as unknown, and returns what waits`() throws {
+    @Test func `The end of a store answers what is in flight as unknown, and returns what waits`() throws {
         var bench = PrimaryBench(.with { $0.maxUncommittedRecords = 1 })
         bench.push(1...2)
         bench.turnAndCommit()
@@ -603,7 +605,8 @@ import Testing
 }
 
 @Suite struct `Snapshots for the journal` {
-    @Test func `are due by the policy, contain what is published, and one is made at a time`() {
+    @Test
+    func `Snapshots for the journal are due by the policy, contain what is published, and one is made at a time`() {
         let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0))
         var bench = PrimaryBench(history: history, snapshots: SnapshotPolicy(bytes: .max, records: 2))
         for number in UInt64(1)...3 { bench.reduce(number...number) }
@@ -629,7 +632,8 @@ import Testing
         var stores: [MiddlewareStore<TestCount>] = []
     }
 
-    @Test func `has the published state after its batch, and dispatches directly`() throws {
+    @Test
+    func `A store that a middleware keeps has the published state after its batch, and dispatches directly`() throws {
         let kept = Kept()
         let dispatcher = KeptDispatcher()
         var bench = EngineBench(
@@ -678,7 +682,7 @@ import Testing
 
     /// While a batch is reduced again, its sessions have no outcomes in flight, so that each of them could be evicted.
     /// The records would then contain outcomes of a session that the store has forgotten.
-    @Test func `takes no session of a batch that is reduced again`() throws {
+    @Test func `An eviction takes no session of a batch that is reduced again`() throws {
         var bench = PrimaryBench(.with { $0.maxSessionRuns = 2 })
         bench.verdicts = [2: .rejected(Rejection(.refused, "no")), 4: .breaksState]
         bench.push(1...6)
@@ -697,7 +701,7 @@ import Testing
         #expect(try bench.context?.encoded == replayed(bench).context?.encoded)
     }
 
-    @Test func `takes the longest idle session before the next batch, whose record lists it`() throws {
+    @Test func `An eviction takes the longest idle session before the next batch, whose record lists it`() throws {
         var bench = PrimaryBench(.with { $0.maxSessionRuns = 2 })
         bench.verdicts = [2: .rejected(Rejection(.refused, "no"))]
         bench.push(1...3)
@@ -713,7 +717,7 @@ import Testing
     }
 
     /// It would make no room, however many of them were evicted.
-    @Test func `takes no session with its share of the outcomes, although it was idle longest`() {
+    @Test func `An eviction takes no session with its share of the outcomes, although it was idle longest`() {
         var bench = PrimaryBench(.with { ($0.maxSessions, $0.maxSessionRuns) = (2, 4) })
         bench.verdicts = [2: .rejected(Rejection(.refused, "no")), 4: .rejected(Rejection(.refused, "no"))]
         bench.push(1...2)
@@ -727,7 +731,7 @@ import Testing
     }
 
     /// Records do not have what a running primary forgets, since senders do not need it.
-    @Test func `takes no session at the start of a primary`() throws {
+    @Test func `An eviction takes no session at the start of a primary`() throws {
         var bench = PrimaryBench(.with { $0.maxSessionRuns = 4 })
         let sessions = [Fixture.session, Fixture.otherSession]
         for number in UInt64(1)...4 {
@@ -744,7 +748,7 @@ import Testing
     }
 
     /// That one has nothing to remember: it must neither evict others, nor be listed in a record.
-    @Test func `takes no session for one whose first number is missing`() {
+    @Test func `An eviction takes no session for one whose first number is missing`() {
         var bench = PrimaryBench(.with { $0.maxSessions = 1 })
         bench.push(1...1)
         bench.turnAndCommit()
@@ -766,7 +770,7 @@ import Testing
 @Suite struct `An evicted session` {
     /// A sender pushes more than the inbox holds, and then waits because it is overloaded. Without the other refusal
     /// it would push the same frames in the same session again.
-    @Test func `is refused as unknown even if a later frame of it was refused for lack of room`() {
+    @Test func `An evicted session is refused as unknown even if a later frame of it was refused for lack of room`() {
         var bench = PrimaryBench(
             .with {
                 $0.maxSessions = 1
@@ -786,7 +790,7 @@ import Testing
 
     /// An incarnation had evicted it, and told its sender the later sequence, but ended before that was durable. The
     /// late duplicate of the frame with which the sender went on must not open the session again.
-    @Test func `is refused from the sequence on that its sender adopted`() {
+    @Test func `An evicted session is refused from the sequence on that its sender adopted`() {
         var bench = PrimaryBench(.with { $0.maxSessions = 1 })
         bench.push(1...1)
         bench.turnAndCommit()

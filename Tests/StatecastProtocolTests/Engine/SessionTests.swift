@@ -246,7 +246,7 @@ import Testing
 }
 
 @Suite struct `A known session` {
-    @Test func `is identified by its numbers alone`() {
+    @Test func `A known session is identified by its numbers alone`() {
         var bench = PrimaryBench()
         bench.advance(by: 1)
         bench.push(5...6, opened: 1, base: 5)
@@ -255,7 +255,7 @@ import Testing
         #expect(bench.commit().receipts() == [7: .applied(Revision(4))])
     }
 
-    @Test func `does not answer numbers below its first one`() {
+    @Test func `A known session does not answer numbers below its first one`() {
         var bench = PrimaryBench()
         bench.push(5...6, base: 5)
         bench.turnAndCommit()
@@ -264,7 +264,7 @@ import Testing
         #expect(bench.turn().topics == [] && bench.records.isEmpty)
     }
 
-    @Test func `answers a frame of another lineage with its watermark and receipts`() {
+    @Test func `A known session answers a frame of another lineage with its watermark and receipts`() {
         var bench = PrimaryBench()
         bench.push(1...2)
         bench.turnAndCommit()

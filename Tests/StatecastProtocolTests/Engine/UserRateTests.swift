@@ -18,7 +18,8 @@ import Testing
 
     // MARK: Limits
 
-    @Test func `of actions: frames beyond it are refused, and taken after the time that the refusal states`() {
+    @Test
+    func `A user's rate of actions: frames beyond it are refused, and taken after the time that the refusal states`() {
         var bench = PrimaryBench(Self.slow)
         bench.receive(bench.frame(1...50), from: user("fast"))
         bench.turnAndCommit()
@@ -38,7 +39,7 @@ import Testing
         #expect(bench.receive(bench.frame(51...51), from: user("fast")) == [])
     }
 
-    @Test func `holds frames that may be processed within a quarter of a second, until they may`() {
+    @Test func `A user's rate holds frames that may be processed within a quarter of a second, until they may`() {
         var bench = PrimaryBench(Self.slow)
         _ = bench.tick(at: bench.now)
         bench.receive(bench.frame(1...21), from: user("fast"))
@@ -59,7 +60,7 @@ import Testing
         #expect(bench.reduced == Revision(33))
     }
 
-    @Test func `holds frames while all that wait occupy at most half of maxHeldBytes`() {
+    @Test func `A user's rate holds frames while all that wait occupy at most half of maxHeldBytes`() {
         var bench = PrimaryBench(
             .with { limits in
                 (limits.maxUserActionsPerSecond, limits.maxUserBurst) = (1000, .milliseconds(1))
@@ -76,7 +77,7 @@ import Testing
         #expect(bench.engine.engine.wantsFrames, "there is memory for others")
     }
 
-    @Test func `of bytes bounds the size of its actions`() {
+    @Test func `A user's rate of bytes bounds the size of its actions`() {
         let action = PrimaryBench().frame(1...1).actions.count
         var bench = PrimaryBench(.with { ($0.maxUserBytesPerSecond, $0.maxUserBurst) = (action, .seconds(2)) })
         bench.receive(bench.frame(1...2), from: user("fast"))
@@ -88,7 +89,7 @@ import Testing
         #expect(bench.receive(bench.frame(7...7), from: user("fast")) == [])
     }
 
-    @Test func `counts a frame of which nothing is reduced as one action`() {
+    @Test func `A user's rate counts a frame of which nothing is reduced as one action`() {
         var bench = PrimaryBench(Self.slow)
         _ = bench.tick(at: bench.now)
         bench.receive(bench.frame(1...1), from: user("fast"))
@@ -104,7 +105,7 @@ import Testing
         #expect(bench.nextDeadline == bench.now.advanced(by: .milliseconds(100)))
     }
 
-    @Test func `of sessions: a further one is refused, and the known ones go on`() {
+    @Test func `A user's rate of sessions: a further one is refused, and the known ones go on`() {
         var bench = PrimaryBench(.with { ($0.maxUserSessionsPerSecond, $0.maxUserBurst) = (10, .milliseconds(200)) })
         var answers: [Answer] = []
         for number in UInt64(1)...4 {
@@ -124,7 +125,7 @@ import Testing
         #expect(bench.reduced == Revision(6))
     }
 
-    @Test func `may be the largest number`() {
+    @Test func `A user's rate may be the largest number`() {
         var bench = PrimaryBench(.with { ($0.maxUserActionsPerSecond, $0.maxUserBytesPerSecond) = (.max, .max) })
         bench.receive(bench.frame(1...100), from: user("fast"))
         bench.turn()
@@ -147,7 +148,7 @@ import Testing
     }
 
     /// A sender that sends without end, and a primary, under one clock.
-    @Test func `is what a sender gets that always has actions`() {
+    @Test func `A user's rate is what a sender gets that always has actions`() {
         let (rate, burst, seconds) = (1000, 5, 60)
         var primary = PrimaryBench(
             .with { ($0.maxUserActionsPerSecond, $0.maxUserBurst) = (rate, .seconds(burst)) }
@@ -182,7 +183,7 @@ import Testing
 
     // MARK: Fairness
 
-    @Test func `leaves the others their turns: users are served in rotation`() {
+    @Test func `A user's rate leaves the others their turns: users are served in rotation`() {
         var bench = PrimaryBench()
         for first in stride(from: UInt64(1), to: 10_000, by: 1000) {
             bench.receive(bench.frame(first...(first + 999)), from: user("bulk"))
@@ -197,7 +198,7 @@ import Testing
         #expect(bench.reduced == Revision(10_006))
     }
 
-    @Test func `is not shared while no other user has frames`() {
+    @Test func `A user's rate is not shared while no other user has frames`() {
         var bench = PrimaryBench()
         bench.receive(bench.frame(1...3000), from: user("bulk"))
         bench.turn()
@@ -206,7 +207,7 @@ import Testing
 
     // MARK: Outcomes
 
-    @Test func `does not let a user's outcomes displace those of others`() {
+    @Test func `A user's rate does not let a user's outcomes displace those of others`() {
         // Four sessions, two of a user; eight runs, four of a user.
         var bench = PrimaryBench(
             .with { ($0.maxSessions, $0.maxUserSessions, $0.maxSessionRuns) = (4, 2, 8) }

@@ -152,7 +152,8 @@ extension SeededGenerator {
         #expect(runs.runCount == runs.runs.count, place, sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: seeds(0..<200)) func `are found, sliced, split and joined like plain lists`(seed: UInt64) {
+    @Test(arguments: seeds(0..<200))
+    func `Runs of outcomes are found, sliced, split and joined like plain lists`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let runs = generator.someRuns(from: UInt64(generator.below(20)))
         let list = OutcomeList(start: runs.start.rawValue, outcomes: runs.list)
@@ -179,7 +180,7 @@ extension SeededGenerator {
         }
     }
 
-    @Test func `are joined where outcomes continue, and only there`() {
+    @Test func `Runs of outcomes are joined where outcomes continue, and only there`() {
         var runs = OutcomeRuns(first: ActionNumber(7))
         runs.append(.applied(Revision(3)))
         runs.append(.applied(Revision(4)), count: 10)
@@ -201,7 +202,7 @@ extension SeededGenerator {
         #expect(runs.outcome(of: ActionNumber(24)) == nil)
     }
 
-    @Test func `lose as many of the oldest messages as needed, up to a number`() {
+    @Test func `Runs of outcomes lose as many of the oldest messages as needed, up to a number`() {
         let rejection = Rejection(.refused, "0123456789")
         func left(through last: UInt64, maxBytes: Int) -> Int {
             var runs = OutcomeRuns(first: ActionNumber(1))
@@ -220,7 +221,8 @@ extension SeededGenerator {
 
     /// A sender may alternate its outcomes, and a part of a batch may be one action: what is searched for each part
     /// must not depend on what the session remembers.
-    @Test(arguments: seeds(0..<100)) func `search each run for messages once, however many drops there are`(
+    @Test(arguments: seeds(0..<100))
+    func `Runs of outcomes search each run for messages once, however many drops there are`(
         seed: UInt64
     ) {
         var generator = SeededGenerator(seed: seed)
@@ -251,13 +253,13 @@ extension SeededGenerator {
         [0x83, 0x05, 0x82, 0x61, 0x61, 0x61, 0x62, 0x82, 0x61, 0x61, 0x61, 0x62],
     ]
 
-    @Test(arguments: seeds(0..<300)) func `decode to the encoded value`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<300)) func `Encoded runs of outcomes decode to the encoded value`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let runs = generator.someRuns(from: UInt64(generator.below(1000)))
         #expect(try OutcomeRuns(decoding: runs.encoded, first: runs.start.rawValue) == runs)
     }
 
-    @Test func `have the documented form`() {
+    @Test func `Encoded runs of outcomes have the documented form`() {
         var runs = OutcomeRuns(first: ActionNumber(7))
         #expect(runs.encoded == [0x80])
         runs.append(.applied(Revision(3)))
@@ -270,13 +272,14 @@ extension SeededGenerator {
         #expect(runs.encoded == expected)
     }
 
-    @Test(arguments: zip(lists, [1, 2])) func `may be lists of single outcomes`(list: [UInt8], runCount: Int) throws {
+    @Test(arguments: zip(lists, [1, 2]))
+    func `Encoded runs of outcomes may be lists of single outcomes`(list: [UInt8], runCount: Int) throws {
         let runs = try OutcomeRuns(decoding: list)
         #expect(runs.count == 3)
         #expect(runs.runCount == runCount)
     }
 
-    @Test func `are at most maxRuns, after they are joined`() throws {
+    @Test func `Encoded runs of outcomes are at most maxRuns, after they are joined`() throws {
         for count in 1...3 {
             var writer = CBORWriter()
             writer.array(count: count)
@@ -306,11 +309,12 @@ extension SeededGenerator {
             [0x9A, 0x00, 0x01, 0x00, 0x00], [0x81, 0x82, 0x1B, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x01],
         ] as [[UInt8]]
     )
-    func `that are malformed throw`(bytes: [UInt8]) {
+    func `Encoded runs of outcomes that are malformed throw`(bytes: [UInt8]) {
         #expect(throws: CodingFailure.self) { try OutcomeRuns(decoding: bytes) }
     }
 
-    @Test(arguments: [0, 1, 1 << 62, .max - 1, .max] as [UInt64]) func `with any numbers never trap`(first: UInt64) {
+    @Test(arguments: [0, 1, 1 << 62, .max - 1, .max] as [UInt64])
+    func `Encoded runs of outcomes with any numbers never trap`(first: UInt64) {
         let counts: [UInt64] = [2, 1 << 32, UInt64(Int64.max) - 1, UInt64(Int64.max), .max]
         for (count, second) in counts.flatMap({ count in counts.map { (count, $0) } }) {
             for revision in [0, 1, .max - 1, .max] as [UInt64] {
@@ -341,7 +345,8 @@ extension SeededGenerator {
         }
     }
 
-    @Test(arguments: seeds(0..<1000)) func `with changed bytes throw or decode, and never trap`(seed: UInt64) {
+    @Test(arguments: seeds(0..<1000))
+    func `Encoded runs of outcomes with changed bytes throw or decode, and never trap`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var bytes = generator.someRuns(from: 1).encoded
         for _ in 0...generator.below(3) { bytes[generator.below(bytes.count)] = UInt8(generator.below(256)) }

@@ -125,14 +125,14 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds(0..<500)) func `equals the encoded record`(seed: UInt64) {
+    @Test(arguments: seeds(0..<500)) func `A record body equals the encoded record`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var twin = Twin()
         for _ in 0..<generator.below(8) { twin.resolveFrame(&generator) }
         twin.check(&generator)
     }
 
-    @Test func `continues a run over several frames, and keeps adjacent actions together`() throws {
+    @Test func `A record body continues a run over several frames, and keeps adjacent actions together`() throws {
         var entries = RecordEntries()
         for first: UInt64 in [1, 4] {
             let number = ActionNumber(first)
@@ -152,7 +152,7 @@ import Testing
         #expect(try read(entries, frames).map { $0.entries.map(\.action) } == [[[1], [2], [3], [4], [5], [6]]])
     }
 
-    @Test func `keeps the newest messages of each session`() throws {
+    @Test func `A record body keeps the newest messages of each session`() throws {
         var entries = RecordEntries()
         for session in [Fixture.session, Fixture.otherSession] {
             entries.begin(session, opened: JournalSequence(0), first: ActionNumber(1), time: Fixture.time, user: nil)
@@ -181,7 +181,7 @@ import Testing
     // MARK: Any frame
 
     /// No peer can write a journal that does not open.
-    @Test(arguments: seeds(0..<2000)) func `of any frame can be read`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<2000)) func `A record body of any frame can be read`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         try WireLaws.check(Self.frameInAnyForm(&generator))
     }

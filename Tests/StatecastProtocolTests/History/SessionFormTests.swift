@@ -14,7 +14,7 @@ import Testing
         return Value.array([1, 0, 1, 0, 1, .array([run]), .array([]), .array([])]).encoded
     }
 
-    @Test func `has 17 bytes`() throws {
+    @Test func `A session in a record has 17 bytes`() throws {
         #expect(try BatchRecord(decoding: record(digest)).runs.map(\.session) == [Fixture.session])
     }
 

@@ -1,11 +1,11 @@
 import Testing
 
 @Suite struct `The corpus of the protocol's fuzzers` {
-    @Test func `of frames, messages and subscriptions breaks no law`() throws {
+    @Test func `The corpus of the protocol's fuzzers of frames, messages and subscriptions breaks no law`() throws {
         try FuzzCorpus.replay("FuzzFrame", WireLaws.check)
     }
 
-    @Test func `of journals and session files breaks no law`() throws {
+    @Test func `The corpus of the protocol's fuzzers of journals and session files breaks no law`() throws {
         try FuzzCorpus.replay("FuzzRecord", RecordLaws.check)
     }
 

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `without an answer it joins again with a fresh nonce and a growing delay`() {
+    @Test func `A replica that joins without an answer it joins again with a fresh nonce and a growing delay`() {
         var bench = ReplicaBench(
             .with {
                 $0.minRetryDelay = .seconds(1); $0.maxRetryDelay = .seconds(4); $0.maxMissedHeartbeats = 1000

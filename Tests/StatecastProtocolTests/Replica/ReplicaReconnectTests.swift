@@ -21,7 +21,7 @@ import Testing
         #expect(delays.count > 40)
     }
 
-    @Test func `waits twice as long each time, up to a minute`() {
+    @Test func `A replica on a connection that delivers nothing waits twice as long each time, up to a minute`() {
         var bench = ReplicaBench.live(at: 5)
         while bench.reconnections.count < 8 { bench.wait() }
         let times = [.origin] + bench.reconnections

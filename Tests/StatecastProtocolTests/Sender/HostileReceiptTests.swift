@@ -87,7 +87,7 @@ extension SeededGenerator {
 }
 
 @Suite struct `A sender with hostile receipts` {
-    @Test(arguments: seeds(0..<2000)) func `ignores any first and count`(seed: UInt64) {
+    @Test(arguments: seeds(0..<2000)) func `A sender with hostile receipts ignores any first and count`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var bench = SenderBench.open()
         let before = bench.send(3)
@@ -125,7 +125,7 @@ extension SeededGenerator {
     }
 
     /// With a cost of the stated actions the test would not end.
-    @Test(.timeLimit(.minutes(10))) func `costs the outstanding actions`() throws {
+    @Test(.timeLimit(.minutes(10))) func `A sender with hostile receipts costs the outstanding actions`() throws {
         var bench = SenderBench.open()
         let tickets = bench.send(1000)
         bench.push()
@@ -153,7 +153,7 @@ extension SeededGenerator {
         StatedRun(count: 1 << 63, kind: .applied(Revision(1))), StatedRun(count: .max, kind: .applied(Revision(1))),
         StatedRun(count: 3, kind: .applied(Revision(.max - 1))),
     ])
-    private func `reads no frame with a run out of range`(run: StatedRun) {
+    private func `A sender with hostile receipts reads no frame with a run out of range`(run: StatedRun) {
         #expect(StatedReceipts(first: 1, runs: [run]).frame == nil)
         let honest = StatedRun(count: 1, kind: .applied(Revision(1)))
         #expect(StatedReceipts(first: 1, runs: [honest, run, honest]).frame == nil)
@@ -195,7 +195,7 @@ extension SeededGenerator {
         #expect(bench.machine.pendingCount == 0)
     }
 
-    @Test func `takes other codes as they are, however long they are`() throws {
+    @Test func `A sender with hostile receipts takes other codes as they are, however long they are`() throws {
         for code in ["over-quota", "Over Quota", "", String(repeating: "x", count: 100_000)] {
             var bench = SenderBench.open()
             let ticket = bench.send()[0]
@@ -209,7 +209,7 @@ extension SeededGenerator {
 
     /// Only the sender knows whether an action was sent, or whether its next process finds it.
     @Test(arguments: [.kept, .notSent, .outcomeUnknown, .stopped] as [Rejection.Code])
-    func `believes no refusal about what only it knows`(code: Rejection.Code) {
+    func `A sender with hostile receipts believes no refusal about what only it knows`(code: Rejection.Code) {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -218,7 +218,7 @@ extension SeededGenerator {
         #expect(bench.outcomes[unsent]?.result == .failure(Rejection(.refused, "\(code): because")))
     }
 
-    @Test func `reads no frame of more than maxReceiptRuns runs`() {
+    @Test func `A sender with hostile receipts reads no frame of more than maxReceiptRuns runs`() {
         func runs(_ count: Int) -> [StatedRun] {
             (0..<count).map { StatedRun(count: 1, kind: .applied(Revision(UInt64(2 * $0)))) }
         }

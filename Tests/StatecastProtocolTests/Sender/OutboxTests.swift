@@ -4,7 +4,7 @@ import Testing
 @testable import StatecastProtocol
 
 @Suite struct `An outbox of pieces` {
-    @Test func `resolves the runs of a hostile primary piece by piece`() throws {
+    @Test func `An outbox of pieces resolves the runs of a hostile primary piece by piece`() throws {
         var outbox = Outbox()
         outbox.append(ActionChunk(Array(repeating: [7], count: 1000), first: Ticket(rawValue: 1)))
         outbox.markSent(count: 1000)

@@ -29,7 +29,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [6...6])
     }
 
-    @Test func `sends its actions in another history if none was sent before`() throws {
+    @Test func `A resumed sender sends its actions in another history if none was sent before`() throws {
         var saved = SavedBench()
         try saved.enqueue(3)
         var bench = SenderBench(resuming: saved.session)
@@ -40,7 +40,7 @@ import Testing
         #expect(frames.map(\.header.base) == [ActionNumber(1)])
     }
 
-    @Test func `continues after the resolved numbers`() throws {
+    @Test func `A resumed sender continues after the resolved numbers`() throws {
         let saved = try Self.saved { saved in
             var bench = SenderBench.open()
             bench.send(5)
@@ -67,7 +67,7 @@ import Testing
         #expect(bench.outcomes.count == 3)
     }
 
-    @Test func `ignores outcomes of a previous session`() throws {
+    @Test func `A resumed sender ignores outcomes of a previous session`() throws {
         let saved = try Self.saved { saved in
             try saved.resolve(2, SavedBench.applied(2, of: Fixture.otherSession))
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...4])
     }
 
-    @Test func `reports unknown outcomes if the primary evicted the session`() throws {
+    @Test func `A resumed sender reports unknown outcomes if the primary evicted the session`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil)
         #expect(bench.push().count == 1)
@@ -86,7 +86,7 @@ import Testing
         #expect(bench.machine.session != Fixture.session)
     }
 
-    @Test func `reports unknown outcomes in another history`() throws {
+    @Test func `A resumed sender reports unknown outcomes in another history`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, lineage: Fixture.otherLineage)
         bench.handle { $0.save() }
@@ -95,7 +95,7 @@ import Testing
         #expect(bench.machine.checkpoint.first == ActionNumber(6))
     }
 
-    @Test func `resends acknowledged actions that the primary lost`() throws {
+    @Test func `A resumed sender resends acknowledged actions that the primary lost`() throws {
         let saved = try Self.saved { saved in
             var bench = SenderBench.open()
             bench.send(5)
@@ -113,7 +113,7 @@ import Testing
         #expect(bench.machine.checkpoint.registration == nil)
     }
 
-    @Test func `that was copied has diverged, and its sent actions are unknown`() throws {
+    @Test func `A resumed sender that was copied has diverged, and its sent actions are unknown`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(9)
         bench.handle { $0.save() }
@@ -156,7 +156,7 @@ import Testing
         #expect(reason.code == .sessionDiverged)
     }
 
-    @Test func `keeps unsent actions while it is refused, and sends them afterwards`() throws {
+    @Test func `A resumed sender keeps unsent actions while it is refused, and sends them afterwards`() throws {
         var saved = SavedBench()
         try saved.enqueue(2)
         var bench = SenderBench(resuming: saved.session)

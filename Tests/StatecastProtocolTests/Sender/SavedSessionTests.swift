@@ -14,12 +14,12 @@ import Testing
         return saved
     }
 
-    @Test func `decodes to the encoded value`() throws {
+    @Test func `A saved session decodes to the encoded value`() throws {
         let session = try Self.full().session
         #expect(try SavedSession(decoding: session.encoded) == session)
     }
 
-    @Test func `changes decode to the encoded values`() throws {
+    @Test func `A saved session changes decode to the encoded values`() throws {
         var change = SessionChange()
         #expect(try SessionChange(decoding: change.encoded) == change)
         change.checkpoint = SenderBench.open().machine.checkpoint
@@ -58,7 +58,7 @@ import Testing
         #expect(apart.actions.map(\.ticket) == [Ticket(rawValue: 2)])
     }
 
-    @Test func `is unfinished until all outcomes are acknowledged and the input has ended`() throws {
+    @Test func `A saved session is unfinished until all outcomes are acknowledged and the input has ended`() throws {
         var saved = SavedBench()
         #expect(!saved.session.isUnfinished)
         try saved.enqueue(1)
@@ -75,13 +75,13 @@ import Testing
         #expect(saved.session.isUnfinished)
     }
 
-    @Test func `drops outcomes in order only`() throws {
+    @Test func `A saved session drops outcomes in order only`() throws {
         var session = try Self.full().session
         session.dropResolved(after: SessionChange())
         #expect(session.actions.map(\.ticket.rawValue) == [2, 3, 4])
     }
 
-    @Test func `refuses impossible changes`() throws {
+    @Test func `A saved session refuses impossible changes`() throws {
         var saved = try Self.full()
         #expect(throws: CodingFailure.self) { try saved.resolve(1, SavedBench.applied(1)) }
         #expect(throws: CodingFailure.self) { try saved.resolve(9, SavedBench.applied(1)) }
@@ -99,7 +99,7 @@ import Testing
         return chunk
     }
 
-    @Test func `keeps the rest of a chunk whose first actions are acknowledged`() throws {
+    @Test func `A saved session keeps the rest of a chunk whose first actions are acknowledged`() throws {
         var saved = SavedBench()
         try saved.apply { $0.enqueue(ActionChunk([[1], [2], [3], [4]], first: Ticket(rawValue: 1))) }
         for ticket in UInt64(1)...2 { try saved.resolve(ticket, SavedBench.applied(ticket)) }
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// A sender that continued with other numbers than the primary knows would mistake one action for another.
-    @Test func `can be resumed if its sent actions have the numbers from the checkpoint on`() throws {
+    @Test func `A saved session can be resumed if its sent actions have the numbers from the checkpoint on`() throws {
         try Self.full().session.requireResumable()
         var skipping = try Self.full()
         try skipping.resolve(4, SavedBench.applied(4))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (2, 1), (1, 1 << 62)] as [(UInt64, UInt64)])
-    func `cannot be resumed with numbers that a primary drops`(base: UInt64, first: UInt64) throws {
+    func `A saved session cannot be resumed with numbers that a primary drops`(base: UInt64, first: UInt64) throws {
         var saved = SavedBench()
         try saved.enqueue(1)
         let registration = SessionCheckpoint.Registration(
@@ -147,7 +147,7 @@ import Testing
 
     /// Random and mutated bytes are refused or read; they never trap.
     @Test(arguments: seeds(0..<50))
-    func `is read from any bytes without a trap`(seed: UInt64) throws {
+    func `A saved session is read from any bytes without a trap`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let session = try Self.full().session
         var change = SessionChange()

@@ -14,7 +14,7 @@ import Testing
         return bench
     }
 
-    @Test func `pushes actions in order when they are on the disk`() {
+    @Test func `A sender that saves its session pushes actions in order when they are on the disk`() {
         var bench = Self.open()
         let count = bench.changes.count
         bench.send(2)
@@ -44,7 +44,8 @@ import Testing
         #expect(saved.actions.map(\.outcome?.result) == [nil, .failure(Rejection(.malformed, "no action")), nil])
     }
 
-    @Test func `pushes nothing before its session and lineage are on the disk`() throws {
+    @Test
+    func `A sender that saves its session pushes nothing before its session and lineage are on the disk`() throws {
         var saved = SavedBench()
         try saved.enqueue(1)
         var bench = SenderBench(resuming: saved.session)
@@ -56,7 +57,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...1])
     }
 
-    @Test func `pushes before receipts are on the disk`() {
+    @Test func `A sender that saves its session pushes before receipts are on the disk`() {
         var bench = Self.open()
         bench.send(2)
         bench.written()
@@ -68,7 +69,7 @@ import Testing
         #expect(bench.changes.count == count + 1)
     }
 
-    @Test func `pushes nothing before an action that is skipped is saved`() {
+    @Test func `A sender that saves its session pushes nothing before an action that is skipped is saved`() {
         var bench = Self.open(maxActionBytes: 10)
         let actions = [3, 11, 3].map { [UInt8](repeating: 7, count: $0) }
         bench.handle { $0.submitted(ActionChunk(actions, first: Ticket(rawValue: 1))) }
@@ -82,7 +83,8 @@ import Testing
     }
 
     /// The next process would report another outcome, or send the action again, if this one ended in between.
-    @Test func `reports an outcome that it decides itself when that is on the disk`() throws {
+    @Test
+    func `A sender that saves its session reports an outcome that it decides itself when that is on the disk`() throws {
         var bench = Self.open()
         let ticket = bench.send()[0]
         bench.written()
@@ -98,7 +100,8 @@ import Testing
     }
 
     /// Otherwise a process that ends before the report takes the outcome with it.
-    @Test func `keeps an outcome that it decides in the file until it is reported`() throws {
+    @Test
+    func `A sender that saves its session keeps an outcome that it decides in the file until it is reported`() throws {
         var bench = Self.open(maxActionBytes: 10)
         let ticket = bench.send(Array(repeating: 7, count: 11))
         bench.written()
@@ -123,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [(true, .outcomeUnknown), (false, .kept)] as [(Bool, Rejection.Code)])
-    func `tells whether the file may have a decided outcome that cannot be saved`(
+    func `A sender that saves its session tells whether the file may have a decided outcome that cannot be saved`(
         mayBeSaved: Bool,
         code: Rejection.Code
     ) {
@@ -137,7 +140,7 @@ import Testing
         #expect(bench.code(ticket) == code)
     }
 
-    @Test func `saves what is acknowledged, and the end of the input, at once`() {
+    @Test func `A sender that saves its session saves what is acknowledged, and the end of the input, at once`() {
         var bench = Self.open()
         bench.handle { $0.acknowledge(upTo: Ticket(rawValue: 1)) }
         #expect(bench.changes.last?.acknowledged == Ticket(rawValue: 1))
@@ -145,7 +148,7 @@ import Testing
         #expect(bench.changes.last?.mark == InputMark(position: 9) && bench.changes.last?.isInputEnded == true)
     }
 
-    @Test func `does not collect small chunks, which wait for the disk together`() {
+    @Test func `A sender that saves its session does not collect small chunks, which wait for the disk together`() {
         var bench = Self.open(Limits())
         bench.send()
         bench.written()
@@ -155,7 +158,7 @@ import Testing
 
     /// The next process sends a complete record that it finds. An action of such a record must not be called unsent.
     @Test(arguments: [(true, .outcomeUnknown), (false, .notSent)] as [(Bool, Rejection.Code)])
-    func `ends when it cannot be saved, and tells which actions the file may have`(
+    func `A sender that saves its session ends when it cannot be saved, and tells which actions the file may have`(
         mayBeSaved: Bool,
         code: Rejection.Code
     ) {
@@ -178,7 +181,7 @@ import Testing
         #expect(bench.isClosed)
     }
 
-    @Test func `gives no action up that it has saved`() {
+    @Test func `A sender that saves its session gives no action up that it has saved`() {
         var bench = Self.open()
         let ticket = bench.send()[0]
         #expect(bench.giveUp(ticket) == (.kept, nil), "although it may be saved later")

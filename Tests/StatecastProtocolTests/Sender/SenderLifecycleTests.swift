@@ -28,7 +28,7 @@ import Testing
 }
 
 @Suite struct `A sender's socket` {
-    @Test func `without a connection is reported, and gets no frame until it is writable`() {
+    @Test func `A sender's socket without a connection is reported, and gets no frame until it is writable`() {
         var bench = SenderBench.open()
         bench.send()
         #expect(bench.machine.awaitsWritable)
@@ -41,7 +41,8 @@ import Testing
         #expect(!bench.machine.awaitsWritable)
     }
 
-    @Test func `that reconnects asks for the watermark first, since the peer may be another primary`() {
+    @Test
+    func `A sender's socket that reconnects asks for the watermark first, since the peer may be another primary`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -56,7 +57,7 @@ import Testing
         #expect(bench.asked == 2, "it was not blocked")
     }
 
-    @Test func `that is refused rejects the queued actions, and the sender is never open`() {
+    @Test func `A sender's socket that is refused rejects the queued actions, and the sender is never open`() {
         var bench = SenderBench()
         let reason = Rejection(.endpointRefused, "not there")
         bench.refusal = reason
@@ -75,7 +76,7 @@ import Testing
 }
 
 @Suite struct `A sender's schema` {
-    @Test func `is requested once for all who ask, and the answer is for all`() {
+    @Test func `A sender's schema is requested once for all who ask, and the answer is for all`() {
         var bench = SenderBench.open()
         bench.handle { $0.requestSchema() }
         bench.handle { $0.requestSchema() }
@@ -92,7 +93,7 @@ import Testing
         #expect(!bench.subscriptions.contains(.schema))
     }
 
-    @Test func `that is requested before the start is requested then, and none after the end`() {
+    @Test func `A sender's schema that is requested before the start is requested then, and none after the end`() {
         var machine = SenderMachine(Fixture.secret, limits: Limits(), now: .origin)
         var generator = SeededGenerator(seed: 1)
         #expect(machine.requestSchema() == [])

@@ -333,7 +333,7 @@ import Testing
         #expect(bench.machine.minSubmittedBytes == 40)
     }
 
-    @Test func `with a very large minimum, a frame waits for receipts`() {
+    @Test func `A sender that pushes with a very large minimum, a frame waits for receipts`() {
         var bench = SenderBench(
             .with {
                 $0.minFrameBytes = .max / 8

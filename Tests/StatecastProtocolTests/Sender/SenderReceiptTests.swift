@@ -92,7 +92,7 @@ import Testing
         #expect(start.duration(to: bench.now) <= .seconds(1))
     }
 
-    @Test func `with nothing outstanding there is no deadline`() {
+    @Test func `Receipts at the sender with nothing outstanding there is no deadline`() {
         var bench = SenderBench.open()
         #expect(bench.machine.nextDeadline == nil)
         bench.send()

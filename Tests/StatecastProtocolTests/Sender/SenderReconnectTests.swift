@@ -35,7 +35,7 @@ import Testing
         #expect(requests == [2, 4, 8, 16, 16, 16])
     }
 
-    @Test func `subscribes to the schema again`() {
+    @Test func `A sender on connections that deliver nothing subscribes to the schema again`() {
         var bench = SenderBench()
         bench.handle { $0.requestSchema() }
         while bench.reconnections.isEmpty { bench.wait() }
@@ -123,7 +123,8 @@ import Testing
         }
     }
 
-    @Test func `keeps its connections while a refused session is answered`() {
+    @Test
+    func `A sender on connections that deliver nothing keeps its connections while a refused session is answered`() {
         var bench = SenderBench()
         for _ in 0..<20 {
             bench.refuse(.unknownStore)

@@ -20,7 +20,7 @@ import Testing
         #expect(bench.machine.session == Fixture.session)
     }
 
-    @Test func `for now, several times: a further refusal only extends the pause`() {
+    @Test func `A sender that is refused for now, several times: a further refusal only extends the pause`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -34,7 +34,8 @@ import Testing
         #expect(bench.asked == 2)
     }
 
-    @Test func `for now: it is waiting until an action has a receipt, or the primary is silent`() {
+    @Test
+    func `A sender that is refused for now: it is waiting until an action has a receipt, or the primary is silent`() {
         var bench = SenderBench.open()
         bench.send(2)
         let waiting = SenderStatus.waiting(Rejection(.storageFull, "because"))
@@ -55,7 +56,8 @@ import Testing
         #expect(bench.status == .connecting)
     }
 
-    @Test func `for now: with an empty outbox it is open again when the primary answers`() throws {
+    @Test
+    func `A sender that is refused for now: with an empty outbox it is open again when the primary answers`() throws {
         var bench = SenderBench.open()
         let ticket = try #require(bench.send().first)
         bench.push()

@@ -77,7 +77,7 @@ import Testing
         #expect(bench.machine.nextDeadline == until)
     }
 
-    @Test func `of a later incarnation causes an immediate resend`() {
+    @Test func `The watermark at the sender of a later incarnation causes an immediate resend`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -116,7 +116,7 @@ import Testing
         #expect(bench.machine.session == Fixture.session)
     }
 
-    @Test func `with nothing outstanding another lineage loses nothing`() {
+    @Test func `The watermark at the sender with nothing outstanding another lineage loses nothing`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()

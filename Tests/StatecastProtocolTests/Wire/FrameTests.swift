@@ -71,7 +71,8 @@ import Testing
         #expect(throws: CodingFailure.self) { try AnyFrame(decoding: bytes[...]) }
     }
 
-    @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8]) func `counts beyond the available bytes throw`(head: UInt8) {
+    @Test(arguments: [0x9A, 0x9B, 0x5A, 0x5B] as [UInt8])
+    func `Frames counts beyond the available bytes throw`(head: UInt8) {
         let promise = [head] + Array(repeating: 0x7F, count: head & 1 == 0 ? 4 : 8)
         let lineage: [UInt8] = [0x48, 0, 0, 0, 0, 0, 0, 0, 0]
         let session = [0x50] + Array(repeating: UInt8(0), count: 16)

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `passes a journal that keeps its promises`() {
+    @Test func `Verifying a journal passes a journal that keeps its promises`() {
         let places = Places()
         verifyJournal { place in places[place] }
     }
@@ -45,7 +45,7 @@ import Testing
             (.keepsInterim, ["replaces an interim snapshot with the next one: the snapshots, with an interim one"]),
         ] as [(FlawedJournal.Flaw, [String])]
     )
-    func `reports each broken promise`(flaw: FlawedJournal.Flaw, fragments: [String]) async {
+    func `Verifying a journal reports each broken promise`(flaw: FlawedJournal.Flaw, fragments: [String]) async {
         await expectIssues(fragments) {
             let places = Places()
             // Each journal has its own reduction notes, for the flaw that forgets them.
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `reports a journal that cannot be opened`() async {
+    @Test func `Verifying a journal reports a journal that cannot be opened`() async {
         await expectIssues(Array(repeating: "the disk is gone", count: 10)) {
             verifyJournal { _ in throw JournalFailure(.inputOutput, "the disk is gone") }
         }

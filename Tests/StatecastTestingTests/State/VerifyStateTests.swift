@@ -6,12 +6,12 @@ import Testing
 @testable import StatecastTesting
 
 @Suite struct `Verifying a state` {
-    @Test func `passes sound states`() {
+    @Test func `Verifying a state passes sound states`() {
         verifyState(Garden())
         verifyState(Garden.summer, .winter)
     }
 
-    @Test func `passes the states of the examples`() {
+    @Test func `Verifying a state passes the states of the examples`() {
         verifyState(Counter(counter: 3, step: 2))
         verifyState(Fleet(), Self.fleet)
     }
@@ -30,39 +30,39 @@ import Testing
         return fleet
     }
 
-    @Test func `accepts NaN`() {
+    @Test func `Verifying a state accepts NaN`() {
         var garden = Garden.summer
         garden.warmth = .nan
         verifyState(garden, Garden.summer)
     }
 
-    @Test func `reports a state without variants`() async {
+    @Test func `Verifying a state reports a state without variants`() async {
         await expectIssues("Expected a state that can change; the type accepts no change of {}.") {
             verifyState(Nothing())
         }
         verifyState(Season.spring, .summer)
     }
 
-    @Test func `reports a class instance`() async {
+    @Test func `Verifying a state reports a class instance`() async {
         await expectIssues(
             "Expected only values in the state: beds.0.gnome: Gnome is a class: its changes cannot be seen; make it a "
                 + "struct"
         ) { verifyState(Yard(beds: [Yard.Bed(gnome: Gnome())])) }
     }
 
-    @Test func `reports a class without an instance`() async {
+    @Test func `Verifying a state reports a class without an instance`() async {
         await expectIssues("Expected only values in the state: beds.gnome: Gnome is a class") {
             verifyState(Yard(beds: []))
         }
     }
 
-    @Test func `names a part without an encoding`() async {
+    @Test func `Verifying a state names a part without an encoding`() async {
         await expectIssues("Expected the state to have an encoding: depth: no text") {
             verifyState(Unwritable())
         }
     }
 
-    @Test func `names a part that cannot be decoded`() async {
+    @Test func `Verifying a state names a part that cannot be decoded`() async {
         await expectIssues(
             "Expected the state to be decoded from its own encoding, got the error: inner: missing the key \"b\""
         ) {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `names a field that decoding loses`() async {
+    @Test func `Verifying a state names a field that decoding loses`() async {
         await expectIssues(
             """
             Expected the state to be the same after decoding; at `inner.a` it was encoded as the integer 1, and after \
@@ -79,7 +79,7 @@ import Testing
         ) { verifyState(Outer(inner: Forgetful(a: 1))) }
     }
 
-    @Test func `names a collection whose order changes`() async {
+    @Test func `Verifying a state names a collection whose order changes`() async {
         await expectIssues("at `tags` the state is encoded differently each time, once as [") {
             verifyState(Outer(inner: 1, tags: Direct(content: Set(["a"]))))
         }
@@ -89,13 +89,13 @@ import Testing
         verifyState(Outer(inner: 1, tags: Set(["a", "b"])))
     }
 
-    @Test func `names a part whose encoding changes each time`() async {
+    @Test func `Verifying a state names a part whose encoding changes each time`() async {
         await expectIssues("at `inner` the state is encoded differently each time") {
             verifyState(Outer(inner: Restless()))
         }
     }
 
-    @Test func `reports a field that is not encoded`() async {
+    @Test func `Verifying a state reports a field that is not encoded`() async {
         await expectIssues(
             "the state and the state decoded from its encoding have the same. A replica never gets a field"
         ) {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `names an equality that overlooks a difference`() async {
+    @Test func `Verifying a state names an equality that overlooks a difference`() async {
         await expectIssues(
             """
             Expected states with different encodings not to be ==; the state and the state with another `inner.b` are, \
@@ -123,18 +123,18 @@ import Testing
         }
     }
 
-    @Test func `reports a problem once, with its places`() async {
+    @Test func `Verifying a state reports a problem once, with its places`() async {
         let many = (0..<9).map { Careless(a: $0, b: $0) }
         await expectIssues("`inner.4.b`, `inner.5.b` and 3 more.") { verifyState(Outer(inner: many)) }
     }
 
-    @Test func `names an equality that differs with itself`() async {
+    @Test func `Verifying a state names an equality that differs with itself`() async {
         await expectIssues("Expected the state to be == to itself, and there is no NaN in it.") {
             verifyState(Outer(inner: Never(a: 1)))
         }
     }
 
-    @Test func `names a part that patches miss`() async {
+    @Test func `Verifying a state names a part that patches miss`() async {
         await expectIssues(
             """
             Expected the patch from the state to the state with another `part.b` to lead there; at `part.b` its tree \
@@ -143,7 +143,7 @@ import Testing
         ) { verifyState(Strict(part: Careless(a: 1, b: 2))) }
     }
 
-    @Test func `reports each kind of problem`() async {
+    @Test func `Verifying a state reports each kind of problem`() async {
         await expectIssues("state 1 and the state decoded", "state 2 and state 2 with another `inner.b` are") {
             verifyState(
                 Outer(inner: Careless(a: 1, b: 2), tags: Partial(a: 1, hidden: 1)),
@@ -154,14 +154,14 @@ import Testing
 }
 
 @Suite struct `The problems of a state` {
-    @Test func `are reported once for each place`() {
+    @Test func `The problems of a state are reported once for each place`() {
         var problems = StateProblems()
         for path in [["a"], ["a"], ["b"], ["b"]] { problems.add(.lossy, at: path, "Lost \(path[0]).") }
         problems.add(.unpatchable, at: [], "Passed over.")
         #expect(problems.issues == ["Lost a.\n\nLikewise at: `b`.", "Passed over."])
     }
 
-    @Test func `of patches are left out where equality is the cause`() {
+    @Test func `The problems of a state of patches are left out where equality is the cause`() {
         var problems = StateProblems()
         problems.add(.unpatchable, at: ["a"], "Passed over a.")
         problems.add(.overlooked, at: ["a"], "Overlooked a.")

@@ -76,7 +76,7 @@ import Testing
 
     private func patch(_ wire: Value) -> [UInt8] { wire.encoded }
 
-    @Test func `shows the state after all patches, and its digest`() throws {
+    @Test func `A document with pending patches shows the state after all patches, and its digest`() throws {
         var document = try document(with: ["log": [0, 1, 2], "rows": [:], "n": 0])
         let count: UInt64 = 5000
         for number in 1...count {
@@ -98,7 +98,7 @@ import Testing
         #expect(document.position == position(count))
     }
 
-    @Test func `drops them when a snapshot arrives`() throws {
+    @Test func `A document with pending patches drops them when a snapshot arrives`() throws {
         var document = try document(with: ["n": 0])
         try document.process(.apply(patch: patch(["n": [1]]), position(1)))
         let other: Value = ["m": 7]
@@ -107,7 +107,7 @@ import Testing
         #expect(try document.snapshot()?.state == other)
     }
 
-    @Test func `ignores patches after one that cannot be decoded or applied`() throws {
+    @Test func `A document with pending patches ignores patches after one that cannot be decoded or applied`() throws {
         for wire in [7, ["absent": ["x": [1]]]] as [Value] {
             var document = try document(with: ["n": 0])
             try document.process(.apply(patch: patch(["n": [1]]), position(1)))
@@ -157,7 +157,7 @@ import Testing
         return try #require(verification)
     }
 
-    @Test func `confirms the state at its position, while patches go on`() throws {
+    @Test func `The verification of a document confirms the state at its position, while patches go on`() throws {
         var document = try document()
         for count in 2..<10 {
             try document.process(.verify(position(count), digest: digest(count)))
@@ -173,7 +173,8 @@ import Testing
         }
     }
 
-    @Test func `fails a document with another digest, whatever was applied since`() throws {
+    @Test
+    func `The verification of a document fails a document with another digest, whatever was applied since`() throws {
         var document = try document()
         try document.process(.verify(position(2), digest: digest(7)))
         let verification = try takeVerification(of: &document)
@@ -185,7 +186,7 @@ import Testing
         #expect(document.confirmed == nil)
     }
 
-    @Test func `does not concern a later snapshot`() throws {
+    @Test func `The verification of a document does not concern a later snapshot`() throws {
         var document = try document()
         try document.process(.verify(position(2), digest: digest(7)))
         let verification = try takeVerification(of: &document)
@@ -231,7 +232,7 @@ import Testing
         return document.position
     }
 
-    @Test func `has the same bound as a snapshot, to the byte`() throws {
+    @Test func `The size of a replica's state has the same bound as a snapshot, to the byte`() throws {
         func check(_ content: some DocumentContent) throws {
             #expect(try grow(content, to: [600, 800, 1000, 500, 1000], maxBytes: 1000) == Self.position(5))
             let failure = #expect(throws: DocumentFailure.self) {
@@ -246,7 +247,7 @@ import Testing
         try check(UntypedContent())
     }
 
-    @Test func `is measured even if the type adds much to a small patch`() throws {
+    @Test func `The size of a replica's state is measured even if the type adds much to a small patch`() throws {
         /// Rows have a default of 1,000 bytes.
         struct Rows: Codable, Sendable {
             var rows: [String: Row] = [:]
@@ -280,7 +281,7 @@ import Testing
         #expect(revision < 500)
     }
 
-    @Test func `ends a replica whose primary exceeds it`() async throws {
+    @Test func `The size of a replica's state ends a replica whose primary exceeds it`() async throws {
         try await withBlob { address in
             var configuration = ReplicaConfiguration.quick
             configuration.limits.maxSnapshotBytes = 20_000

@@ -8,7 +8,7 @@ import Testing
 
 /// A replica applies small patches on its loop, and large ones off it.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Small and large patches` {
-    @Test func `are applied in their order`() async throws {
+    @Test func `Small and large patches are applied in their order`() async throws {
         try await Gatekeeper.exclusively { gate in
             try await withBlob { address in
                 let replica = try Replica<Blob>(
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `are applied on the loop if they are small, otherwise off it`() async throws {
+    @Test func `Small and large patches are applied on the loop if they are small, otherwise off it`() async throws {
         let threads = ThreadLog()
         try await withBlob { address in
             let replica = try Replica<Blob>(
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `are judged by their size, and by the duration of the last ones`() throws {
+    @Test func `Small and large patches are judged by their size, and by the duration of the last ones`() throws {
         let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(1))
         func batch(_ steps: DocumentStep...) -> DocumentQueue.Batch {
             DocumentQueue.Batch(steps: steps, bytes: steps.reduce(0) { $0 + $1.bytes })

@@ -65,7 +65,7 @@ private struct Truck: Codable, Equatable, Sendable {
 
 /// A state whose `==` hides a change.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A change that == does not report` {
-    @Test func `is detected when a snapshot is encoded, and logged`() async throws {
+    @Test func `A change that == does not report is detected when a snapshot is encoded, and logged`() async throws {
         let log = EventLog()
         let primary = try Primary(
             store: "blind",
@@ -107,7 +107,8 @@ private struct Peeked: Action, Equatable {}
 @Suite struct `An action whose state cannot be encoded` {
     struct Note: Codable, Equatable, Sendable { var text = "" }
 
-    @Test func `is rejected with the field and the reason, and rolled back`() throws {
+    @Test
+    func `An action whose state cannot be encoded is rejected with the field and the reason, and rolled back`() throws {
         let bench = try StoreBench(
             Note(),
             actions: [Written.self],

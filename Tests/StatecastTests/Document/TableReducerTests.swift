@@ -24,7 +24,7 @@ import Testing
         return (board, effect)
     }
 
-    @Test func `changes the row that the action names, with the context, and returns its effect`() {
+    @Test func `A reducer of a row changes the row that the action names, with the context, and returns its effect`() {
         let reducer = Self.row.forEach(\Board.rows) { action in (action as? Add)?.row }
         let (board, effect) = reduce(Add(row: "b"), by: reducer)
         #expect(board.rows == ["a": [1], "b": [2, 17], "c": [3]])
@@ -32,13 +32,13 @@ import Testing
     }
 
     @Test(arguments: ["d", nil])
-    func `ignores actions that name no existing row`(name: String?) {
+    func `A reducer of a row ignores actions that name no existing row`(name: String?) {
         let (board, effect) = reduce(Add(row: name), by: Self.row.forEach(\Board.rows) { ($0 as? Add)?.row })
         #expect(board == Board())
         #expect(effect.isNone)
     }
 
-    @Test func `changes the row in place`() {
+    @Test func `A reducer of a row changes the row in place`() {
         let addresses = Self.addresses(after: Add(row: "b"))
         #expect(addresses.before == addresses.after)
     }
@@ -52,7 +52,7 @@ import Testing
         return (before ?? nil, board.rows["b"]?.withUnsafeBufferPointer { $0.baseAddress } ?? nil)
     }
 
-    @Test func `changes all rows through their values`() {
+    @Test func `A reducer of a row changes all rows through their values`() {
         let (board, _) = reduce(Add(), by: Self.row.forEach(\Board.rows.values))
         #expect(board.rows == ["a": [1, 17], "b": [2, 17], "c": [3, 17]])
     }

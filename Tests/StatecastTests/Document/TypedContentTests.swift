@@ -45,27 +45,28 @@ import Testing
         { $0.rows["c"]?.note = "changed" },
     ]
 
-    @Test func `follows with the type of the primary`() throws {
+    @Test func `The typed content of a replica follows with the type of the primary`() throws {
         try follow(Board.self, Self.changes)
     }
 
-    @Test func `follows with a type that has fewer fields, and keeps the others`() throws {
+    @Test
+    func `The typed content of a replica follows with a type that has fewer fields, and keeps the others`() throws {
         try follow(OlderBoard.self, Self.changes)
     }
 
-    @Test func `follows with a type that has more fields`() throws {
+    @Test func `The typed content of a replica follows with a type that has more fields`() throws {
         try follow(NewerBoard.self, Self.changes)
     }
 
-    @Test func `follows with a type that holds a part in another form`() throws {
+    @Test func `The typed content of a replica follows with a type that holds a part in another form`() throws {
         try follow(OtherBoard.self, Self.changes)
     }
 
-    @Test func `follows with a type that leaves out rows`() throws {
+    @Test func `The typed content of a replica follows with a type that leaves out rows`() throws {
         try follow(PickyBoard.self, Self.changes)
     }
 
-    @Test func `refuses a state that does not fit, and has none then`() throws {
+    @Test func `The typed content of a replica refuses a state that does not fit, and has none then`() throws {
         var content = TypedContent<[Int]>()
         let failure = #expect(throws: CodingFailure.self) {
             try content.install(try StateEncoder().encode(Board.example))

@@ -55,7 +55,7 @@ import Testing
         return error?.cause as? JournalFailure
     }
 
-    @Test func `is refused with the remedy, and stays as it is`() async throws {
+    @Test func `A journal whose actions were renamed is refused with the remedy, and stays as it is`() async throws {
         try await recordOne()
         // A stop stores a snapshot that contains all records.
         let before = try (journal.epochs(), journal.records(after: JournalSequence(0), maxBytes: .max))
@@ -71,7 +71,7 @@ import Testing
         #expect(try journal.records(after: JournalSequence(0), maxBytes: .max) == before.1)
     }
 
-    @Test func `is continued by a type that keeps the name`() async throws {
+    @Test func `A journal whose actions were renamed is continued by a type that keeps the name`() async throws {
         try await recordOne()
         let primary = try primary([Note.self])
         let address = try await primary.start()
@@ -83,7 +83,7 @@ import Testing
         #expect(primary.state.lines == ["1", "2"])
     }
 
-    @Test func `is continued if the name is retired`() async throws {
+    @Test func `A journal whose actions were renamed is continued if the name is retired`() async throws {
         try await recordOne()
         let primary = try primary([], retired: ["Noted"])
         try await primary.start()
@@ -103,7 +103,7 @@ import Testing
         static let name = "Noted"
     }
 
-    @Test func `have different names that are not too long`() {
+    @Test func `A store's actions have different names that are not too long`() {
         let wrong: [([any Action.Type], String)] = [
             ([Noted.self, Other.self], "two actions are named \"Noted\": give one another static name"),
             (

@@ -74,7 +74,7 @@ import Testing
         #expect(again.state.items[3]?.price == 7)
     }
 
-    @Test func `is followed by replicas of both builds`() async throws {
+    @Test func `A journal of another build is followed by replicas of both builds`() async throws {
         let journal = MemoryJournal()
         let first = try FirstShop.primary(journal)
         let address = try await first.start()
@@ -110,7 +110,8 @@ import Testing
         await second.stop()
     }
 
-    @Test func `runs each migration once, in order, even if it changes nothing`() async throws {
+    @Test
+    func `A journal of another build runs each migration once, in order, even if it changes nothing`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal)
         let empty = try await Self.run(ThirdShop.self, journal, ThirdShop.evolution, listing: 7...7)
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `runs a new migration even if the fields are the same`() async throws {
+    @Test func `A journal of another build runs a new migration even if the fields are the same`() async throws {
         let journal = MemoryJournal()
         try await Self.run(SecondShop.self, journal, listing: 1...1)
         let evolution = StateEvolution(migrations: [{ $0["items"]?.changeEach { $0["price"] = 1 } }])
@@ -180,7 +181,7 @@ import Testing
         #expect(try await Self.run(SecondShop.self, journal, SecondShop.evolution).state.items.count == 2)
     }
 
-    @Test func `is refused by an older build that would lose a field`() async throws {
+    @Test func `A journal of another build is refused by an older build that would lose a field`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal, listing: 1...1)
         try await Self.run(SecondShop.self, journal, SecondShop.evolution)
@@ -198,13 +199,13 @@ import Testing
         #expect(first.state == FirstShop(items: [1: .init(title: "1")]))
     }
 
-    @Test func `is refused by a build with fewer migrations`() async throws {
+    @Test func `A journal of another build is refused by a build with fewer migrations`() async throws {
         let journal = MemoryJournal()
         try await Self.run(ThirdShop.self, journal, ThirdShop.evolution, listing: 1...1)
         try await Self.refuse(ThirdShop.self, journal, saying: "through 2 migrations, and this build knows 0")
     }
 
-    @Test func `is refused if a migration fails`() async throws {
+    @Test func `A journal of another build is refused if a migration fails`() async throws {
         let journal = MemoryJournal()
         try await Self.run(SecondShop.self, journal, listing: 1...1)
         let failing: StateEvolution.Migration = { _ in throw CodingFailure(.malformed, "not today") }
@@ -217,7 +218,7 @@ import Testing
         )
     }
 
-    @Test func `is refused by a build that cannot encode it`() async throws {
+    @Test func `A journal of another build is refused by a build that cannot encode it`() async throws {
         let journal = MemoryJournal()
         try await Self.run(SecondShop.self, journal, listing: 1...1)
         try await Self.refuse(SecretiveShop.self, journal, saying: "cannot be encoded as a state of this build")
@@ -241,7 +242,8 @@ import Testing
         }
     }
 
-    @Test func `has run its migrations even if it has no snapshot of the result`() async throws {
+    @Test
+    func `A journal of another build has run its migrations even if it has no snapshot of the result`() async throws {
         let journal = MemoryJournal()
         try await Self.run(SecondShop.self, journal, listing: 1...1)
         for _ in 1...2 {
@@ -282,7 +284,8 @@ import Testing
         #expect(try Self.contents(journal).2.map(\.revision.rawValue) == [0, 4])
     }
 
-    @Test func `is followed even if the converted fields do not fit into a frame`() async throws {
+    @Test
+    func `A journal of another build is followed even if the converted fields do not fit into a frame`() async throws {
         let journal = MemoryJournal()
         let first = try FirstShop.primary(journal)
         let address = try await first.start()

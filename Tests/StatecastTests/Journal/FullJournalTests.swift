@@ -241,7 +241,8 @@ import Testing
 
     /// The frames that a store can reduce in its next turns wait in the socket. Only a store whose journal has no room
     /// must not stop the others.
-    @Test func `refuses nothing while a store is busy and another one is idle`() async throws {
+    @Test
+    func `A journal with deferred frames refuses nothing while a store is busy and another one is idle`() async throws {
         let node = try await Node { $0.maxHeldBytes = 0 }
         let secret = SessionSecret.random()
         let peer = try await RawPeer(node.address)

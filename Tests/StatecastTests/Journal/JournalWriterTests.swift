@@ -40,7 +40,7 @@ import Testing
         try memory.records(after: JournalSequence(0), maxBytes: .max).map(\.sequence)
     }
 
-    @Test func `reports its results before a drain ends`() async throws {
+    @Test func `The writer of a journal reports its results before a drain ends`() async throws {
         let (reports, reporting) = AsyncStream.makeStream(of: Void.self)
         let reported = EventLog()
         let writer = try Self.writer(journal) { _ in
@@ -55,7 +55,8 @@ import Testing
         #expect(reported.events == ["reported"])
     }
 
-    @Test func `accepts records again after a full disk, once the store has rolled back`() throws {
+    @Test
+    func `The writer of a journal accepts records again after a full disk, once the store has rolled back`() throws {
         journal.fail(FaultyJournal.full, count: 1)
         append(1)
         #expect(writer.drain()?.message == FaultyJournal.full.message)

@@ -49,7 +49,7 @@ import Testing
         #expect(report.actions == 20)
     }
 
-    @Test func `reports the first revision that another reducer changes differently`() async throws {
+    @Test func `A replay reports the first revision that another reducer changes differently`() async throws {
         let journal = try await Self.journal(lines: 10)
         let other = Reducer<Diary>.withContext { diary, action, context in
             let effect = Self.reducer.reduce(into: &diary, action, context: context)
@@ -63,14 +63,14 @@ import Testing
         #expect(difference.recorded["lines"]?.arrayValue?.count == 6)
     }
 
-    @Test func `detects a reducer that is not deterministic`() async throws {
+    @Test func `A replay detects a reducer that is not deterministic`() async throws {
         let dice = Reducer<Diary> { diary, _ in diary.lines.append("\(UInt64.random(in: 0...(.max)))") }
         let journal = try await Self.journal(lines: 2, reducer: dice)
         let report = try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: dice).run(journal)
         #expect(report.difference?.revisions.lowerBound == Revision(1))
     }
 
-    @Test func `reports an action that this build does not accept`() async throws {
+    @Test func `A replay reports an action that this build does not accept`() async throws {
         let journal = try await Self.journal(lines: 2)
         let report = try JournalReplay(of: Diary.self, actions: [], reducer: Self.reducer).run(journal)
         let difference = try #require(report.difference)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `begins after the last change of the state's shape`() async throws {
+    @Test func `A replay begins after the last change of the state's shape`() async throws {
         let journal = try await Self.journal(lines: 3)
         let replay = try JournalReplay(of: Book.self, actions: Diary.actions, reducer: Book.reducer)
         let failure = #expect(throws: JournalFailure.self) { try replay.run(journal) }

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `continues where it ended, in the same history`(kind: Kind) async throws {
+    func `A primary with a journal continues where it ended, in the same history`(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(kind, in: folder)
         var lines: [String] = []
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.memory, .full])
-    func `remembers its senders, and applies no action twice`(kind: Kind) async throws {
+    func `A primary with a journal remembers its senders, and applies no action twice`(kind: Kind) async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(kind, in: folder)
         let first = try Self.primary(journal())
@@ -113,7 +113,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `refuses a second primary, and names the holder`() async throws {
+    @Test func `A primary with a journal refuses a second primary, and names the holder`() async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(.full, in: folder)
         let first = try Self.primary(journal())
@@ -170,7 +170,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `stores a snapshot in time, however often it restarts`() async throws {
+    @Test func `A primary with a journal stores a snapshot in time, however often it restarts`() async throws {
         let journal = MemoryJournal()
         var configuration = PrimaryConfiguration.anyPorts
         configuration.journal.snapshotRecords = 10
@@ -183,7 +183,7 @@ import Testing
         #expect(try journal.snapshots().count == 2)
     }
 
-    @Test func `continues without records that a crash lost below full durability`()
+    @Test func `A primary with a journal continues without records that a crash lost below full durability`()
         async throws
     {
         let journal = MemoryJournal(durability: .normal)
@@ -215,7 +215,8 @@ import Testing
         #expect(second.state.lines == lines)
     }
 
-    @Test func `stores snapshots of published states only, however many records one commit stores`()
+    @Test
+    func `A primary with a journal stores snapshots of published states only, however many records one commit stores`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -251,7 +252,7 @@ import Testing
         #expect(found.snapshotCount > 2)
     }
 
-    @Test func `skips a snapshot that differs from its record`() async throws {
+    @Test func `A primary with a journal skips a snapshot that differs from its record`() async throws {
         let journal = MemoryJournal()
         let other = MemoryJournal()
         for (journal, text) in [(journal, "mine"), (other, "other")] {

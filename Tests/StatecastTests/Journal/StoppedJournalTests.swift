@@ -9,7 +9,8 @@ import Testing
 
 /// The journal after a stop, and its recovery at the next start.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Stopping a primary with a journal` {
-    @Test func `stores a snapshot, which replaces that of the last stop`() async throws {
+    @Test
+    func `Stopping a primary with a journal stores a snapshot, which replaces that of the last stop`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         for start in 1...5 {
@@ -38,7 +39,7 @@ import Testing
         #expect(found.snapshotCount == 2)
     }
 
-    @Test func `without new records stores no further snapshot`() async throws {
+    @Test func `Stopping a primary with a journal without new records stores no further snapshot`() async throws {
         let journal = MemoryJournal()
         for _ in 0..<3 {
             let primary = try Primary.diary(journal)
@@ -48,7 +49,7 @@ import Testing
         #expect(try journal.snapshots().map(\.revision) == [Revision(0)])
     }
 
-    @Test func `removes no history`() async throws {
+    @Test func `Stopping a primary with a journal removes no history`() async throws {
         let journal = MemoryJournal()
         var configuration = PrimaryConfiguration.quick
         configuration.journal.snapshotRecords = 2
@@ -186,7 +187,7 @@ import Testing
         await again.stop()
     }
 
-    @Test func `ends also without any action`() async throws {
+    @Test func `A primary whose journal is removed or replaced ends also without any action`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let primary = try Primary.diary(SQLiteJournal(at: path))

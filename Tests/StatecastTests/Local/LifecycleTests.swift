@@ -23,7 +23,7 @@ import Testing
         return try ActionSender(store: "counter", from: "tcp://127.0.0.1:7", configuration: configuration)
     }
 
-    @Test func `ends the sequences of a replica, with the reason`() async throws {
+    @Test func `A node that cannot start ends the sequences of a replica, with the reason`() async throws {
         let replica = try replica()
         let (changes, changesEnd) = AsyncStream.makeStream(of: Change<Counter>.self)
         let subscription = replica.observe { [token = Held { changesEnd.finish() }] _ in token.touch() }
@@ -49,7 +49,7 @@ import Testing
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `ends the waiting for a sender, with the reason`() async throws {
+    @Test func `A node that cannot start ends the waiting for a sender, with the reason`() async throws {
         let sender = try sender()
         let sending = Task { try await sender.send(CounterIncreaseRequested()) }
         let failure = await #expect(throws: StatecastError.self) { try await sender.run() }
@@ -63,7 +63,7 @@ import Testing
         await #expect(throws: StatecastError.self) { try await sender.actions() }
     }
 
-    @Test func `ends the waiting for a primary, with the reason`() async throws {
+    @Test func `A node that cannot start ends the waiting for a primary, with the reason`() async throws {
         try await withCounter { cluster in
             var configuration = PrimaryConfiguration.quick
             configuration.publish = cluster.address.publish
@@ -96,7 +96,7 @@ import Testing
         )
     }
 
-    @Test func `works for the duration of its scope`() async throws {
+    @Test func `A node that runs works for the duration of its scope`() async throws {
         let primary = try Self.primary()
         let nodes = try await withPrimary(primary) { primary in
             let endpoint = try await primary.address.publish
@@ -117,7 +117,7 @@ import Testing
         #expect(failure?.code == .closed)
     }
 
-    @Test func `ends with its task, without an error`() async throws {
+    @Test func `A node that runs ends with its task, without an error`() async throws {
         let primary = try Self.primary()
         try await withPrimary(primary) { primary in
             let endpoint = try await primary.address.publish
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `does not run twice`() async throws {
+    @Test func `A node that runs does not run twice`() async throws {
         let primary = try Self.primary()
         try await withPrimary(primary) { primary in
             let endpoint = try await primary.address.publish
@@ -152,7 +152,7 @@ import Testing
         #expect(failure?.code == .closed)
     }
 
-    @Test func `cancels the body of its scope when it fails`() async throws {
+    @Test func `A node that runs cancels the body of its scope when it fails`() async throws {
         let replica = try Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7")
         await replica.close()
         let failure = await #expect(throws: StatecastError.self) {
@@ -162,7 +162,7 @@ import Testing
         #expect(failure?.code == .closed)
     }
 
-    @Test func `accepts no further store`() async throws {
+    @Test func `A node that runs accepts no further store`() async throws {
         let node = try PrimaryNode(configuration: .anyPorts)
         @Sendable func primary(_ name: String) throws -> Primary<Counter> {
             try Primary(
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `reports its own failure instead of that of the body`() async throws {
+    @Test func `A node that runs reports its own failure instead of that of the body`() async throws {
         struct BodyFailure: Error {}
         try await withPrimary(Self.primary()) { primary in
             var configuration = PrimaryConfiguration.quick
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `throws the failure of its body`() async throws {
+    @Test func `A node that runs throws the failure of its body`() async throws {
         struct BodyFailure: Error {}
         await #expect(throws: BodyFailure.self) {
             try await withPrimary(Self.primary()) { primary in
@@ -224,7 +224,7 @@ import Testing
         )
     }
 
-    @Test func `has reduced the actions that were dispatched before`() async throws {
+    @Test func `A primary that stops has reduced the actions that were dispatched before`() async throws {
         var configuration = PrimaryConfiguration.anyPorts
         // One turn each, so that most of them wait at the stop.
         configuration.limits.maxWindowActions = 1
@@ -235,7 +235,7 @@ import Testing
         #expect(primary.state.lines == (1...500).map { "\($0)" })
     }
 
-    @Test func `does not reduce actions that these dispatch`() async throws {
+    @Test func `A primary that stops does not reduce actions that these dispatch`() async throws {
         let primary = try Self.primary(.anyPorts)
         try await primary.start()
         let subscription = primary.observe { [weak primary] change in
@@ -246,7 +246,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `does not reduce them even if each change dispatches more than a turn takes`() throws {
+    @Test
+    func `A primary that stops does not reduce them even if each change dispatches more than a turn takes`() throws {
         let bench = try StoreBench(Diary(), actions: Diary.actions, reducer: Diary.reducer())
         bench.store.begin()
         let count = TurnBudget().actions + 1
@@ -266,7 +267,8 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `has reduced the actions that the middlewares of a record in flight dispatched`() throws {
+    @Test
+    func `A primary that stops has reduced the actions that the middlewares of a record in flight dispatched`() throws {
         let repeating = Middleware<Diary> { action, store, next in
             if let line = (action as? Written)?.line, line == "a" { store.dispatch(Written(line: "again")) }
             return try next(action)
@@ -281,7 +283,7 @@ import Testing
         #expect(bench.mailbox.state.lines == ["a", "again"])
     }
 
-    @Test func `starts again at the same ports`() async throws {
+    @Test func `A primary that stops starts again at the same ports`() async throws {
         let first = try Self.primary(.anyPorts)
         let address = try await first.start()
         await first.stop()
@@ -297,7 +299,7 @@ import Testing
 
 /// Tasks that a node's loop runs.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A task on a loop` {
-    @Test func `starts on the loop, not on the pool, and continues there`() async throws {
+    @Test func `A task on a loop starts on the loop, not on the pool, and continues there`() async throws {
         let loop = try PollLoop(name: "tasks")
         let places = await Task.detached(executorPreference: LoopTaskExecutor(on: loop)) {
             let before = loop.isOnLoop

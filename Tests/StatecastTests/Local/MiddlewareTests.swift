@@ -7,7 +7,7 @@ import Testing
 
 /// Middlewares on a primary, seen from its store.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Middlewares on a primary` {
-    @Test func `may change an action, and see the state before and after`() throws {
+    @Test func `Middlewares on a primary may change an action, and see the state before and after`() throws {
         let events = EventLog()
         let upper = Middleware<Diary> { action, store, next in
             guard let written = action as? Written else { return try next(action) }
@@ -25,7 +25,7 @@ import Testing
         #expect(bench.receipts == [1: .applied(Revision(1)), 2: .applied(Revision(2))])
     }
 
-    @Test func `that swallow an action reject it, even if they return a value`() throws {
+    @Test func `Middlewares on a primary that swallow an action reject it, even if they return a value`() throws {
         let keeping = Middleware<Diary> { action, store, next in
             switch (action as? Written)?.line {
             case "keep": nil

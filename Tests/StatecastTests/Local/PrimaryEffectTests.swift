@@ -23,7 +23,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `start before the caller that awaits their action resumes, as in a core`() throws {
+    @Test func `Effects on a primary start before the caller that awaits their action resumes, as in a core`() throws {
         let bench = try StoreBench { line, _ in line == "ask" ? .dispatch(Written(line: "effect")) : .none }
         bench.store.begin()
         let (mailbox, events) = (bench.mailbox, bench.events)
@@ -36,7 +36,7 @@ import Testing
         #expect(events.events == ["update 1", "answered, effect sent: true"])
     }
 
-    @Test func `have results that are reduced on the current state`() async throws {
+    @Test func `Effects on a primary have results that are reduced on the current state`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let bench = try StoreBench { line, diary in
             guard line == "ask" else { return .none }
@@ -56,7 +56,7 @@ import Testing
         #expect(bench.lines == ["ask", "meanwhile", "asked at 1"])
     }
 
-    @Test func `resume when the action that they sent is durable, not before`() async throws {
+    @Test func `Effects on a primary resume when the action that they sent is durable, not before`() async throws {
         let events = EventLog()
         let bench = try StoreBench(isDurableAtOnce: false) { line, _ in
             guard line == "ask" else { return .none }
@@ -96,7 +96,7 @@ import Testing
         #expect(Set(bench.lines).isSuperset(of: keys.events))
     }
 
-    @Test func `are resumed from the state at the start, and not before it`() throws {
+    @Test func `Effects on a primary are resumed from the state at the start, and not before it`() throws {
         let bench = try StoreBench(initialEffect: { .dispatch(Written(line: "resumed with \($0.lines.count)")) }) {
             _,
             _ in .none
@@ -107,7 +107,8 @@ import Testing
         #expect(bench.lines == ["resumed with 0"])
     }
 
-    @Test func `that are cancelled send no more, and their waiting actions are dropped`() async throws {
+    @Test
+    func `Effects on a primary that are cancelled send no more, and their waiting actions are dropped`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let bench = try StoreBench(isDurableAtOnce: false) { line, _ in
             switch line {
@@ -139,7 +140,7 @@ import Testing
         #expect(bench.store.engine.published.sequence == last, "a dropped action has no record")
     }
 
-    @Test func `may repeat and delay actions, until they are cancelled`() async throws {
+    @Test func `Effects on a primary may repeat and delay actions, until they are cancelled`() async throws {
         let bench = try StoreBench { line, diary in
             switch line {
             case "ask": .repeat(Written(line: "tick"), every: .milliseconds(1), id: "tick")
@@ -154,7 +155,7 @@ import Testing
         #expect(bench.lines == ["ask", "tick", "tick", "later"])
     }
 
-    @Test func `of an action that is rolled back never start`() throws {
+    @Test func `Effects on a primary of an action that is rolled back never start`() throws {
         let bench = try StoreBench(limits: .quick { $0.maxFrameBytes = 4096 }) { line, _ in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(line.prefix(1))"))
         }
@@ -164,7 +165,7 @@ import Testing
         #expect(bench.lines == ["a", "b", "after a", "after b"])
     }
 
-    @Test func `of a batch that is reduced again start once, for the second pass`() throws {
+    @Test func `Effects on a primary of a batch that is reduced again start once, for the second pass`() throws {
         let bench = try StoreBench(limits: .quick { $0.maxFrameBytes = 4096 }) { line, diary in
             line.hasPrefix("after") ? .none : .dispatch(Written(line: "after \(diary.lines.count)"))
         }
@@ -200,7 +201,7 @@ import Testing
         #expect(bench.lines == ["ask", "1", "2", "3", "4", "5"])
     }
 
-    @Test func `that send without end do not starve a sender`() throws {
+    @Test func `Effects on a primary that send without end do not starve a sender`() throws {
         let bench = try StoreBench(limits: .quick { $0.maxWindowActions = 4 }) { line, _ in
             line.hasPrefix("storm") ? .merge(.dispatch(Written(line: line)), .dispatch(Written(line: line))) : .none
         }
@@ -242,7 +243,7 @@ import Testing
         #expect(bench.lines == ["ask"])
     }
 
-    @Test func `whose results a middleware rejects continue`() async throws {
+    @Test func `Effects on a primary whose results a middleware rejects continue`() async throws {
         let refusing = Middleware<Diary>.policy { action, store in
             if store.context.session == nil { throw Rejection(.refused, "not from inside") }
         }

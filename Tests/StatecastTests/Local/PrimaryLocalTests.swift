@@ -6,7 +6,8 @@ import Testing
 
 /// A primary, used in its own process.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary in its own process` {
-    @Test func `accepts actions, and returns a receipt that a replica reaches`() async throws {
+    @Test
+    func `A primary in its own process accepts actions, and returns a receipt that a replica reaches`() async throws {
         let primary = try Primary.diary()
         let address = try await primary.start()
         let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick).started()
@@ -30,7 +31,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows a state that contains all acknowledged actions`() async throws {
+    @Test func `A primary in its own process shows a state that contains all acknowledged actions`() async throws {
         let primary = try Primary.diary()
         #expect(primary.state == Diary())
         try await primary.start()
@@ -44,7 +45,8 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows its observers each update once, as continuous changes`() async throws {
+    @Test
+    func `A primary in its own process shows its observers each update once, as continuous changes`() async throws {
         let primary = try Primary.diary()
         let changes = EventLog()
         let subscription = primary.observe { change in
@@ -63,7 +65,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows a later observer the actions dispatched before`() async throws {
+    @Test func `A primary in its own process shows a later observer the actions dispatched before`() async throws {
         let primary = try Primary.diary()
         try await primary.start()
         for round in 1...20 {
@@ -75,7 +77,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows an observer without replay changes only`() async throws {
+    @Test func `A primary in its own process shows an observer without replay changes only`() async throws {
         let primary = try Primary.diary()
         let changes = EventLog()
         let subscription = primary.observe(replay: .none) { changes.add("\($0.new.lines)") }
@@ -118,7 +120,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `lets observers dispatch and observe`() async throws {
+    @Test func `A primary in its own process lets observers dispatch and observe`() async throws {
         let primary = try Primary.diary()
         let (seen, see) = AsyncStream.makeStream(of: [String].self)
         let outer = primary.observe { [weak primary] change in
@@ -136,7 +138,8 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `does not call an observer that another one has just cancelled`() async throws {
+    @Test
+    func `A primary in its own process does not call an observer that another one has just cancelled`() async throws {
         let primary = try Primary.diary()
         let (told, second) = (EventLog(), Latest<Subscription>())
         let first = primary.observe(replay: .none) { _ in second.value?.cancel() }
@@ -179,7 +182,7 @@ import Testing
         #expect(rejection?.code == .stopped)
     }
 
-    @Test func `resumes at each start, and ends its effects at each stop`() async throws {
+    @Test func `A primary in its own process resumes at each start, and ends its effects at each stop`() async throws {
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let primary = try Primary.diary(initialEffect: { _ in
             .run { send in
@@ -198,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `does not start its effects if it cannot bind`() async throws {
+    @Test func `A primary in its own process does not start its effects if it cannot bind`() async throws {
         let taken = try await CounterPrimary.start()
         let resumed = EventLog()
         var configuration = PrimaryConfiguration.anyPorts
@@ -219,7 +222,7 @@ import Testing
         await taken.primary.stop()
     }
 
-    @Test func `publishes an action before its effects start`() async throws {
+    @Test func `A primary in its own process publishes an action before its effects start`() async throws {
         let replicas = Latest<Replica<Diary>>()
         let (seen, see) = AsyncStream.makeStream(of: [String]?.self)
         var configuration = PrimaryConfiguration.anyPorts

@@ -37,7 +37,7 @@ import Testing
         return observers
     }
 
-    @Test func `may call the mailbox when a stop releases it`() {
+    @Test func `A callback of a primary may call the mailbox when a stop releases it`() {
         let mailbox = mailbox()
         let log = EventLog()
         do {
@@ -53,7 +53,7 @@ import Testing
         #expect(log.events == ["ended"])
     }
 
-    @Test func `is released when it is cancelled after a restart, not at the next stop`() {
+    @Test func `A callback of a primary is released when it is cancelled after a restart, not at the next stop`() {
         let mailbox = mailbox()
         let log = EventLog()
         var kept: ObserverSet<Diary>
@@ -67,7 +67,7 @@ import Testing
         mailbox.close(keeping: kept)
     }
 
-    @Test func `is released with the primary even if its subscription is kept`() async throws {
+    @Test func `A callback of a primary is released with the primary even if its subscription is kept`() async throws {
         let log = EventLog()
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let subscription: Subscription
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: ["ahead of the start", "after a stop"])
-    func `is released when it is cancelled`(moment: String) {
+    func `A callback of a primary is released when it is cancelled`(moment: String) {
         let mailbox = mailbox()
         if moment == "after a stop" { mailbox.close() }
         let ended = EventLog()
@@ -113,7 +113,7 @@ import Testing
         #expect(!mailbox.hasRequests)
     }
 
-    @Test func `that a stop keeps is released when it is cancelled then`() {
+    @Test func `A callback of a primary that a stop keeps is released when it is cancelled then`() {
         let mailbox = mailbox()
         let ended = EventLog()
         do {
@@ -126,7 +126,7 @@ import Testing
         #expect(!mailbox.hasRequests)
     }
 
-    @Test func `that was cancelled in the last turn is not kept by the stop`() {
+    @Test func `A callback of a primary that was cancelled in the last turn is not kept by the stop`() {
         let mailbox = mailbox()
         let ended = EventLog()
         do {
@@ -139,7 +139,7 @@ import Testing
         #expect(!mailbox.hasRequests)
     }
 
-    @Test func `sees a state released outside of the lock`() {
+    @Test func `A callback of a primary sees a state released outside of the lock`() {
         struct Shown: Sendable { let guest: Guest }
         let log = EventLog()
         let mailbox = LocalMailbox(Shown(guest: Guest {})) { _ in }

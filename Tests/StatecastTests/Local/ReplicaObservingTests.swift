@@ -6,7 +6,7 @@ import Testing
 
 /// How an observation of a replica ends while its subscription is kept.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `An observer of a replica` {
-    @Test func `is released when the replica is closed`() async throws {
+    @Test func `An observer of a replica is released when the replica is closed`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             var changes = replica.changes().makeAsyncIterator()
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `is released when the replica ends`() async throws {
+    @Test func `An observer of a replica is released when the replica ends`() async throws {
         try await withCounter { cluster in
             let replica = try Replica<Counter>(store: "counter", from: cluster.address.publish)
             let running = Task { try await replica.run() }
@@ -28,14 +28,14 @@ import Testing
         }
     }
 
-    @Test func `is released when a replica that never ran is released`() async throws {
+    @Test func `An observer of a replica is released when a replica that never ran is released`() async throws {
         var replica: Replica<Counter>? = try Replica<Counter>(store: "counter", from: "tcp://127.0.0.1:7")
         let states = try #require(replica).changes()
         replica = nil
         for await _ in states { Issue.record("there is no state") }
     }
 
-    @Test func `is released at once if the replica is closed already`() async throws {
+    @Test func `An observer of a replica is released at once if the replica is closed already`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             await replica.close()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `is released by a replica that is closed and dropped`() async throws {
+    @Test func `An observer of a replica is released by a replica that is closed and dropped`() async throws {
         try await withCounter { cluster in
             let (released, release) = AsyncStream.makeStream(of: Void.self)
             var replica: Replica<Counter>? = try cluster.replica()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `is not added by a closed replica`() async throws {
+    @Test func `An observer of a replica is not added by a closed replica`() async throws {
         try await withCounter { cluster in
             let replica = try cluster.replica()
             await replica.close()
@@ -96,7 +96,7 @@ import Testing
         pendingObservers.remove(observer)
     }
 
-    @Test func `are added in the order of their registration`() {
+    @Test func `Pending observers are added in the order of their registration`() {
         let names = (0..<20).map { "\($0)" }
         for name in names { pendingObservers.insert(observer(name), replay: .none) }
         var observers = ObserverSet<Counter>()
@@ -106,7 +106,7 @@ import Testing
         #expect(log.events == names.map { "\($0) told" })
     }
 
-    @Test func `are forgotten if they are removed before they are added, and the others are kept`() {
+    @Test func `Pending observers are forgotten if they are removed before they are added, and the others are kept`() {
         pendingObservers.insert(observer("first"), replay: .current)
         do {
             let second = observer("second")
@@ -120,7 +120,7 @@ import Testing
         #expect(log.events == ["second released", "first told"])
     }
 
-    @Test func `are removed after they have been added`() {
+    @Test func `Pending observers are removed after they have been added`() {
         var observers = ObserverSet<Counter>()
         do {
             let first = observer("first")
@@ -133,7 +133,7 @@ import Testing
         #expect(log.events == ["first released"])
     }
 
-    @Test func `are released by the close, as are later ones`() {
+    @Test func `Pending observers are released by the close, as are later ones`() {
         let stayed = observer("stayed")
         pendingObservers.insert(observer("waited"), replay: .current)
         pendingObservers.close()
@@ -151,7 +151,7 @@ import Testing
         #expect(observers.isEmpty)
     }
 
-    @Test func `may be accessed by a released observer`() {
+    @Test func `Pending observers may be accessed by a released observer`() {
         let (pendingObservers, last) = (pendingObservers, observer("last"))
         pendingObservers.insert(observer("first") { pendingObservers.remove(last) }, replay: .current)
         pendingObservers.close()
@@ -160,14 +160,14 @@ import Testing
 }
 
 @Suite struct `A broadcast` {
-    @Test func `may be accessed by a value that it releases`() {
+    @Test func `A broadcast may be accessed by a value that it releases`() {
         let (broadcast, log) = (Broadcast<Held>(), EventLog())
         broadcast.send(Held { log.add(broadcast.latest == nil ? "nothing" : "another") })
         broadcast.send(Held {})
         #expect(log.events == ["another"])
     }
 
-    @Test func `may be accessed by a value that a slow follower has skipped`() async {
+    @Test func `A broadcast may be accessed by a value that a slow follower has skipped`() async {
         let (broadcast, log) = (Broadcast<Held>(capacity: 2), EventLog())
         let values = broadcast.values()
         broadcast.send(Held { log.add(broadcast.latest == nil ? "nothing" : "another") })
@@ -181,7 +181,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test func `sends the latest value first, then all newer ones within its capacity`() async {
+    @Test func `A broadcast sends the latest value first, then all newer ones within its capacity`() async {
         let broadcast = Broadcast(1, capacity: 3)
         broadcast.send(2)
         var values = broadcast.values().makeAsyncIterator()
@@ -198,7 +198,7 @@ import Testing
         #expect(await late.next() == nil)
     }
 
-    @Test func `sends nothing to a follower that is cancelled`() async {
+    @Test func `A broadcast sends nothing to a follower that is cancelled`() async {
         let broadcast = Broadcast(1)
         let follower = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// A follower's task is locked while its cancellation is handled, and while a value resumes it.
-    @Test(.timeLimit(.minutes(10))) func `sends while followers are cancelled`() async {
+    @Test(.timeLimit(.minutes(10))) func `A broadcast sends while followers are cancelled`() async {
         let broadcast = Broadcast(0)
         await withTaskGroup { group in
             group.addTask { for value in 1...200_000 { broadcast.send(value) } }

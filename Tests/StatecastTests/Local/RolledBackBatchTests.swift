@@ -23,7 +23,8 @@ import Testing
         return bench
     }
 
-    @Test func `does not let an action pass a policy on a state that is rolled back`() throws {
+    @Test
+    func `A batch that is rolled back does not let an action pass a policy on a state that is rolled back`() throws {
         let oneForEach = Middleware<Diary>.policy { action, store in
             guard (action as? Written)?.line == "withdrawn", store.state.lines.isEmpty else { return }
             throw Rejection(.refused, "there is nothing to withdraw")
@@ -35,7 +36,7 @@ import Testing
         #expect(bench.receipts[2] == .rejected(Rejection(.refused, "there is nothing to withdraw")))
     }
 
-    @Test func `lets an action pass that only the rolled-back state forbade`() throws {
+    @Test func `A batch that is rolled back lets an action pass that only the rolled-back state forbade`() throws {
         let onlyFirst = Middleware<Diary>.policy { _, store in
             if !store.state.lines.isEmpty { throw Rejection(.refused, "not the first") }
         }
@@ -75,7 +76,7 @@ import Testing
         #expect(bench.lines == ["a was refused"])
     }
 
-    @Test func `keeps the order of a dispatcher that a middleware has stored`() throws {
+    @Test func `A batch that is rolled back keeps the order of a dispatcher that a middleware has stored`() throws {
         let kept = Latest<any ActionDispatcher>()
         let keeping = Middleware<Diary> { action, store, next in
             if kept.value == nil { kept.set(store.dispatcher) }
@@ -89,7 +90,7 @@ import Testing
         #expect(bench.lines == ["a", "later"])
     }
 
-    @Test func `reduces a result whose cancellation was rolled back`() async throws {
+    @Test func `A batch that is rolled back reduces a result whose cancellation was rolled back`() async throws {
         let bench = try bench(.policy { _, _ in }, isDurableAtOnce: false) { line, _ in
             switch line.prefix(1) {
             case "a": .run(id: "work") { send in await send(Written(line: "result")) }
@@ -108,7 +109,7 @@ import Testing
         #expect(bench.lines == ["a", "result"])
     }
 
-    @Test func `drops a result that only the second pass cancels`() async throws {
+    @Test func `A batch that is rolled back drops a result that only the second pass cancels`() async throws {
         let strict = Middleware<Diary>.policy { action, store in
             if (action as? Written)?.line == "stop", store.state.lines.count > 1 { throw Rejection(.refused, "late") }
         }

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `is read again when it has changed`() throws {
+    @Test func `The file of an access list is read again when it has changed`() throws {
         try write("\(Self.key) board follow=fleet")
         let file = try AccessFile(readingFileAt: path)
         #expect(isOpen(file, to: "fleet"))
@@ -42,7 +42,7 @@ import Testing
         #expect(Self.word(file.refresh()) == "unchanged", "it was read")
     }
 
-    @Test func `keeps the list if the new one cannot be used, and says so once`() throws {
+    @Test func `The file of an access list keeps the list if the new one cannot be used, and says so once`() throws {
         try write("\(Self.key) board follow=fleet")
         let file = try AccessFile(readingFileAt: path)
         try write("\(Self.key) board follow=fleet\nwrong")
@@ -64,13 +64,13 @@ import Testing
     }
 
     @Test(arguments: [0o664, 0o646])
-    func `is refused if others can write to it`(mode: Int) throws {
+    func `The file of an access list is refused if others can write to it`(mode: Int) throws {
         try write("\(Self.key) board", mode: mode)
         let failure = #expect(throws: StatecastError.self) { try AccessFile(readingFileAt: path) }
         #expect(failure?.message.contains("chmod go-w") == true)
     }
 
-    @Test func `is refused if it is no text, or no file`() throws {
+    @Test func `The file of an access list is refused if it is no text, or no file`() throws {
         try Data([0xFF, 0xFE]).write(to: URL(filePath: path))
         #expect(throws: StatecastError.self) { try AccessFile(readingFileAt: path) }
         #expect(throws: StatecastError.self) { try AccessFile(readingFileAt: folder.path) }

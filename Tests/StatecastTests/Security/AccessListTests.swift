@@ -6,7 +6,7 @@ import Testing
     private static let key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
     private static let other = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 
-    @Test func `of the page for operators can be used`() throws {
+    @Test func `An access list of the page for operators can be used`() throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/SECURING.md")
         let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
         let text = try #require(blocks.first { $0.hasPrefix("text\n") && $0.contains("permissions") })
@@ -16,7 +16,7 @@ import Testing
         #expect(list.mayFollow("anything", user: "board") && !list.mayFollow("anything", user: "kiosk-1"))
     }
 
-    @Test func `denies what no line permits`() throws {
+    @Test func `An access list denies what no line permits`() throws {
         let list = try AccessList(parsing: "\(Self.key) kiosk follow=fleet send=fleet/HostAdded\n")
         let (key, other) = (try #require(NodePublicKey(Self.key)), try #require(NodePublicKey(Self.other)))
         #expect(list.user(of: key) == "kiosk" && list.user(of: other) == nil)
@@ -27,24 +27,24 @@ import Testing
         #expect(!list.mayFollow("fleet", user: "board") && !AccessList().mayFollow("fleet", user: "kiosk"))
     }
 
-    @Test func `lets a user connect that may do nothing`() throws {
+    @Test func `An access list lets a user connect that may do nothing`() throws {
         let list = try AccessList(parsing: "\(Self.key)\tkiosk\n")
         #expect(list.user(of: try #require(NodePublicKey(Self.key))) == "kiosk")
         #expect(!list.mayFollow("fleet", user: "kiosk") && !list.maySend("any", to: "fleet", user: "kiosk"))
     }
 
-    @Test func `gives a user the permissions of all its keys`() throws {
+    @Test func `An access list gives a user the permissions of all its keys`() throws {
         let list = try AccessList(parsing: "\(Self.key) board follow=fleet\n\(Self.other) board follow=counter\n")
         #expect(list.mayFollow("fleet", user: "board") && list.mayFollow("counter", user: "board"))
     }
 
-    @Test func `may have comments`() throws {
+    @Test func `An access list may have comments`() throws {
         let list = try AccessList(parsing: "# first\n#\n\n  #indented\r\n\(Self.key) board\n")
         #expect(list.user(of: try #require(NodePublicKey(Self.key))) == "board")
     }
 
     /// Its first five characters stand for 32 bits, and "#" is the last digit.
-    @Test func `has no key that begins like a comment`() {
+    @Test func `An access list has no key that begins like a comment`() {
         #expect(NodePublicKey("#0000" + Self.key.dropFirst(5)) == nil)
     }
 
@@ -57,18 +57,18 @@ import Testing
             ("Host", "HostAdded", false), ("*a*a*", "ba", false), ("*ab*ab", "abcab", true),
         ]
     )
-    func `matches names`(pattern: String, name: String, isMatch: Bool) throws {
+    func `An access list matches names`(pattern: String, name: String, isMatch: Bool) throws {
         let list = try AccessList(parsing: "\(Self.key) kiosk send=fleet/\(pattern)\n")
         #expect(list.maySend(name, to: "fleet", user: "kiosk") == isMatch)
     }
 
-    @Test func `is refused if its last line does not end`() {
+    @Test func `An access list is refused if its last line does not end`() {
         let failure = #expect(throws: AccessListError.self) { try AccessList(parsing: "# c\n\(Self.key) board") }
         #expect(failure?.line == 2 && failure?.message.contains("incomplete") == true)
     }
 
     @Test(arguments: ["\r", "\u{B}", "\u{C}", "\u{0}", "\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"])
-    func `is refused with characters that an editor may show as the end of a line`(character: String) {
+    func `An access list is refused with characters that an editor may show as the end of a line`(character: String) {
         #expect(throws: AccessListError.self) { try AccessList(parsing: "# c\(character)\(Self.key) board\n") }
     }
 
@@ -87,7 +87,7 @@ import Testing
             ("\(key) a send=fleet/A \u{301}send=fleet/B", 1, "got \"\u{301}send=fleet/B"),
         ] as [(String, Int, String)]
     )
-    func `is refused with the first wrong line`(text: String, line: Int, message: String) {
+    func `An access list is refused with the first wrong line`(text: String, line: Int, message: String) {
         let failure = #expect(throws: AccessListError.self) { try AccessList(parsing: text + "\n") }
         #expect(failure?.line == line)
         #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")

@@ -31,7 +31,7 @@ import Testing
         return path
     }
 
-    @Test func `is read as it was written`() throws {
+    @Test func `A key file is read as it was written`() throws {
         let keys = NodeKeys.generate()
         try keys.write(toNewFileAt: path)
         #expect(try NodeKeys(readingFileAt: path) == keys)
@@ -39,26 +39,26 @@ import Testing
         #expect(mode == 0o600)
     }
 
-    @Test func `is never overwritten`() throws {
+    @Test func `A key file is never overwritten`() throws {
         let keys = NodeKeys.generate()
         try keys.write(toNewFileAt: path)
         #expect(throws: StatecastError.self) { try NodeKeys.generate().write(toNewFileAt: path) }
         #expect(try NodeKeys(readingFileAt: path) == keys)
     }
 
-    @Test func `may have comments, in any order`() throws {
+    @Test func `A key file may have comments, in any order`() throws {
         let lines = Self.pair.split(separator: "\n")
         let path = try write("# one\r\n\(lines[1])\r\n\n# two\n\(lines[0])")
         #expect(message(path) == nil)
     }
 
     @Test(arguments: [0o604, 0o602, 0o640, 0o620, 0o660])
-    func `is refused if others have access`(mode: Int) throws {
+    func `A key file is refused if others have access`(mode: Int) throws {
         let path = try write(Self.pair, mode: mode)
         #expect(message(path)?.contains("chmod 600") == true)
     }
 
-    @Test func `may be its group's only as a credential`() throws {
+    @Test func `A key file may be its group's only as a credential`() throws {
         let path = try write(Self.pair, mode: 0o440)
         #expect(message(path) != nil)
         #expect(message(path, folder.path) == nil)
@@ -79,12 +79,12 @@ import Testing
             pair + pair, pair + "other\n", pair.replacing("Lh6", with: "Lh"), pair.replacing("yf7", with: "yf8"),
         ]
     )
-    func `is refused if it has no pair of keys, without quoting it`(text: String) throws {
+    func `A key file is refused if it has no pair of keys, without quoting it`(text: String) throws {
         let message = try #require(message(try write(text)))
         #expect(!message.contains("JTKVSB") && message.contains("statecast-keys generate"))
     }
 
-    @Test func `is refused if it is missing or no file`() throws {
+    @Test func `A key file is refused if it is missing or no file`() throws {
         #expect(message(folder.path + "/missing")?.contains("cannot be read") == true)
         path.withCString { #expect(mkfifo($0, 0o600) == 0) }
         #expect(message(path) != nil)
@@ -92,7 +92,7 @@ import Testing
 }
 
 @Suite struct `A public key` {
-    @Test func `has a fingerprint`() throws {
+    @Test func `A public key has a fingerprint`() throws {
         let key = try #require(NodePublicKey("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"))
         #expect(key.fingerprint.wholeMatch(of: /([0-9a-f]{4}-){7}[0-9a-f]{4}/) != nil)
         #expect(key.fingerprint != NodeKeys.generate().publicKey.fingerprint)

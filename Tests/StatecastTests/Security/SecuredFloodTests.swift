@@ -78,7 +78,8 @@ import Testing
 
     /// libzmq reports the end of a subscription that the connection does not have as if it were another one's, and
     /// processes subscriptions in further frames of a message.
-    @Test(arguments: [false, true]) func `is not hidden by foreign ends`(inFurtherFrames: Bool) async throws {
+    @Test(arguments: [false, true])
+    func `A flood of subscriptions by a member is not hidden by foreign ends`(inFurtherFrames: Bool) async throws {
         let cluster = try secured(maxSubscriptions: 50)
         try await cluster.node.start()
         let publish = try await cluster.node.address.publish
@@ -112,7 +113,7 @@ import Testing
 
     // MARK: Parts
 
-    @Test func `is counted for each connection`() throws {
+    @Test func `A flood of subscriptions by a member is counted for each connection`() throws {
         var subscriptions = SubscribedTopics()
         func begin(_ topic: UInt8, _ subscriber: Subscriber?) { subscriptions.begin([topic], by: subscriber) }
         func end(_ topic: UInt8, _ subscriber: Subscriber?) -> Bool { subscriptions.end([topic], by: subscriber) }
@@ -145,7 +146,8 @@ import Testing
     }
 
     /// The ends of a broken connection have no peer.
-    @Test func `ends with the last of its connections, also if they break`() throws {
+    @Test
+    func `A flood of subscriptions by a member ends with the last of its connections, also if they break`() throws {
         var subscriptions = SubscribedTopics()
         let subscribers = try (0..<3).map { _ in try subscriber(.generate()) }
         func end() -> Bool { subscriptions.end([7], by: nil) }
@@ -158,7 +160,7 @@ import Testing
     }
 
     /// Without keys, libzmq reports the last end of a topic only.
-    @Test func `counts each topic once without keys`() {
+    @Test func `A flood of subscriptions by a member counts each topic once without keys`() {
         var subscriptions = SubscribedTopics()
         for _ in 0..<3 { subscriptions.begin([7], by: nil) }
         #expect(subscriptions.count == 1)

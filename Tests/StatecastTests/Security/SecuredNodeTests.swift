@@ -33,7 +33,7 @@ import Testing
 
     // MARK: Connections
 
-    @Test func `serves those that its list permits`() async throws {
+    @Test func `A primary with keys serves those that its list permits`() async throws {
         try await withSecured([line(member, "member follow=* send=*/*")]) { cluster in
             let security = cluster.security(member)
             let replica = try await cluster.replica(security)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `binds beyond this machine`() async throws {
+    @Test func `A primary with keys binds beyond this machine`() async throws {
         let cluster = try SecuredCounter([line(member, "member follow=* send=*/*")]) {
             $0.publish = "tcp://0.0.0.0:*"
             $0.receipts = "tcp://0.0.0.0:*"
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `separates those that follow from those that send`() async throws {
+    @Test func `A primary with keys separates those that follow from those that send`() async throws {
         try await withSecured([line(member, "board follow=*"), line(other, "agent send=counter/*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(member))
             let sender = try await cluster.sender(cluster.security(other))
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `admits a follower only with the right to all stores of an endpoint`() async throws {
+    @Test func `A primary with keys admits a follower only with the right to all stores of an endpoint`() async throws {
         let cluster = try SecuredCounter([line(member, "member follow=*"), line(other, "other follow=counter")])
         _ = try SecuredCounter.counter("second", on: cluster.node)
         try await cluster.node.start()
@@ -150,7 +150,7 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `has a list of its own beside another node of the process`() async throws {
+    @Test func `A primary with keys has a list of its own beside another node of the process`() async throws {
         try await withSecured([line(member, "member follow=*")]) { first in
             try await withSecured([line(other, "other follow=*")]) { second in
                 let replicas = [
@@ -167,7 +167,7 @@ import Testing
 
     // MARK: Wrong sockets
 
-    @Test func `tells a member that connects to the wrong endpoint`() async throws {
+    @Test func `A primary with keys tells a member that connects to the wrong endpoint`() async throws {
         try await withSecured([line(member, "member follow=* send=*/*")]) { cluster in
             let (security, address) = (cluster.security(member), try await cluster.node.address)
             let sender = try await cluster.sender(security, at: address.publish)
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// The answer has the bytes of the subscription as its topic: on the other socket it could reach others.
-    @Test func `answers a strange subscription on the socket that received it`() async throws {
+    @Test func `A primary with keys answers a strange subscription on the socket that received it`() async throws {
         let (reader, writer) = (CurveKeyPair.generate(), CurveKeyPair.generate())
         try await withSecured([line(reader, "reader follow=*"), line(writer, "writer send=*/*")]) { cluster in
             let sender = try await cluster.peer(writer, sends: true)
@@ -218,7 +218,7 @@ import Testing
 
     // MARK: Senders
 
-    @Test func `refuses actions for a store to which a user may not send`() async throws {
+    @Test func `A primary with keys refuses actions for a store to which a user may not send`() async throws {
         let cluster = try SecuredCounter([line(member, "member send=counter/*")])
         let second = try SecuredCounter.counter("second", on: cluster.node)
         try await cluster.node.start()
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func `refuses the connection of a user whose rights match no action`() async throws {
+    @Test func `A primary with keys refuses the connection of a user whose rights match no action`() async throws {
         try await withSecured([line(member, "member send=counter/CounterIncreased,other/*")]) { cluster in
             _ = try await cluster.sender(cluster.security(member))
             try await cluster.refused(member.publicKey, at: "receipts")
@@ -354,7 +354,7 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `ends a handshake after five seconds`() {
+    @Test func `A primary with keys ends a handshake after five seconds`() {
         let pair = CurveKeyPair.generate()
         let security = CurveSecurity.client(pair, server: pair.publicKey)
         for options in [SocketOptions.publisher(PrimaryConfiguration(), security), .puller(Limits(), security)] {
@@ -365,7 +365,7 @@ import Testing
 
     // MARK: Changes of the list
 
-    @Test func `publishes no states to a key that was removed`() async throws {
+    @Test func `A primary with keys publishes no states to a key that was removed`() async throws {
         let pair = CurveKeyPair.generate()
         let lines = [line(member, "member follow=* send=*/*")]
         try await withSecured(lines + [line(pair, "gone follow=*")]) { cluster in
@@ -399,7 +399,7 @@ import Testing
         }
     }
 
-    @Test func `publishes no receipts to a key that was removed`() async throws {
+    @Test func `A primary with keys publishes no receipts to a key that was removed`() async throws {
         let pair = CurveKeyPair.generate()
         let lines = [line(member, "member send=*/*")]
         try await withSecured(lines + [line(pair, "gone send=*/*")]) { cluster in
@@ -425,7 +425,7 @@ import Testing
         }
     }
 
-    @Test func `tells a sender that it has lost the right to one of its stores`() async throws {
+    @Test func `A primary with keys tells a sender that it has lost the right to one of its stores`() async throws {
         let cluster = try SecuredCounter([line(member, "member send=*/*")])
         _ = try SecuredCounter.counter("second", on: cluster.node)
         try await cluster.node.start()
@@ -440,7 +440,7 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `serves again after a stop`() async throws {
+    @Test func `A primary with keys serves again after a stop`() async throws {
         let cluster = try SecuredCounter([line(member, "member follow=*")])
         for _ in 0..<2 {
             try await cluster.node.start()
@@ -453,7 +453,7 @@ import Testing
         }
     }
 
-    @Test func `keeps all connections if a list permits more`() async throws {
+    @Test func `A primary with keys keeps all connections if a list permits more`() async throws {
         try await withSecured([line(member, "member follow=* send=*/*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(member))
             await replica.waits { $0 == .live }
@@ -464,7 +464,7 @@ import Testing
         }
     }
 
-    @Test func `keeps its list if the file becomes wrong`() async throws {
+    @Test func `A primary with keys keeps its list if the file becomes wrong`() async throws {
         try await withSecured([line(member, "member follow=* send=*/*")]) { cluster in
             try await cluster.permit(["wrong"])
             #expect(cluster.log.events.contains { $0.hasPrefix("error: the access list ") && $0.contains("line 1") })
@@ -474,7 +474,7 @@ import Testing
     }
 
     /// Without a call: a node looks at the file each second.
-    @Test func `notices a changed list by itself`() async throws {
+    @Test func `A primary with keys notices a changed list by itself`() async throws {
         try await withSecured([line(member, "member follow=*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(other))
             try await cluster.refused(other.publicKey, at: "publish")
@@ -483,14 +483,14 @@ import Testing
         }
     }
 
-    @Test func `does not start with an empty list`() async throws {
+    @Test func `A primary with keys does not start with an empty list`() async throws {
         let cluster = try SecuredCounter(["# no key"])
         let failure = await #expect(throws: StatecastError.self) { try await cluster.node.start() }
         #expect(failure?.code == .keys)
         #expect(failure?.message.contains("contains no key") == true)
     }
 
-    @Test func `does not start without its list`() async throws {
+    @Test func `A primary with keys does not start without its list`() async throws {
         let cluster = try SecuredCounter([]) { $0.security?.accessList = "/nowhere/access" }
         let failure = await #expect(throws: StatecastError.self) { try await cluster.node.start() }
         #expect(failure?.code == .keys)
@@ -499,7 +499,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A node without keys` {
-    @Test func `warns at its start if it may use the network`() async throws {
+    @Test func `A node without keys warns at its start if it may use the network`() async throws {
         let log = EventLog()
         var configuration = PrimaryConfiguration.quick
         configuration.plaintext = .trustedNetwork

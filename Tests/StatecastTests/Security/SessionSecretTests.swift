@@ -12,7 +12,7 @@ import Testing
         withUnsafeBytes(of: (high.bigEndian, low.bigEndian), Array.init)
     }
 
-    @Test func `is not in its description`() {
+    @Test func `The secret of a session is not in its description`() {
         let secret = SessionSecret(high: 0x5ca1_ab1e_0ddb_a11f, low: 0x00dc_afe5_eed5_eaf1)
         // Of section 8.1 of the protocol, made with Python's hashlib.
         #expect("\(secret)" == "the secret of session eccac45aa1aa597e68cb09da457664dc")
@@ -20,7 +20,7 @@ import Testing
         #expect(!checkpoint.contains("5ca1ab1e") && !checkpoint.contains("\(secret.high)"))
     }
 
-    @Test func `is in no message of a primary, and in no file of its journal`() async throws {
+    @Test func `The secret of a session is in no message of a primary, and in no file of its journal`() async throws {
         let folder = try TemporaryFolder()
         var configuration = PrimaryConfiguration.anyPorts
         configuration.limits = .quick

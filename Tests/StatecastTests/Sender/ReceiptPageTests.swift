@@ -39,7 +39,7 @@ import Testing
         return task
     }
 
-    @Test func `resumes only those who wait for the run`() async throws {
+    @Test func `A page of receipts resumes only those who wait for the run`() async throws {
         let page = ReceiptPage(first: Ticket(rawValue: 1))
         var tasks: [Task<Receipt, any Error>] = []
         for ticket in UInt64(1)...6 { tasks.append(await Self.waiter(page, ticket)) }
@@ -60,14 +60,14 @@ import Testing
         #expect(page.waitingCount == 0)
     }
 
-    @Test func `resumes all tasks that wait for one action`() async throws {
+    @Test func `A page of receipts resumes all tasks that wait for one action`() async throws {
         let page = ReceiptPage(first: Ticket(rawValue: 1))
         let tasks = [await Self.waiter(page, 3), await Self.waiter(page, 3)]
         _ = page.resolve(Self.applied(1...9, revision: 1))
         for task in tasks { #expect(try await task.value.revision == 3) }
     }
 
-    @Test func `forgets a cancelled waiter`() async throws {
+    @Test func `A page of receipts forgets a cancelled waiter`() async throws {
         let page = ReceiptPage(first: Ticket(rawValue: 1))
         let (leaving, staying) = (await Self.waiter(page, 1), await Self.waiter(page, 1))
         leaving.cancel()
@@ -89,7 +89,7 @@ import Testing
         #expect(page.waitingCount == 0)
     }
 
-    @Test func `keeps the first outcome of an action`() async throws {
+    @Test func `A page of receipts keeps the first outcome of an action`() async throws {
         let page = ReceiptPage(first: Ticket(rawValue: 1))
         let unknown = ResolvedRun(
             Ticket(rawValue: 3),
@@ -111,7 +111,7 @@ import Testing
         #expect(page.resolvedCount == 6)
     }
 
-    @Test func `ends when no receipt of it is left`() throws {
+    @Test func `A page of receipts ends when no receipt of it is left`() throws {
         let intake = SenderIntake(maxPending: .max)
         var kept: [PendingReceipt] = []
         var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
@@ -135,7 +135,7 @@ import Testing
         #expect(second != nil, "further actions belong to it")
     }
 
-    @Test func `gets its part of a run that covers several pages`() async throws {
+    @Test func `A page of receipts gets its part of a run that covers several pages`() async throws {
         let span = UInt64(ReceiptPage.span)
         let intake = SenderIntake(maxPending: .max)
         var receipts = PendingReceipts(from: intake, SenderMetrics(store: try StoreName("counter")))
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// Runs, waiting tasks and cancellations from many threads.
-    @Test func `gives each task an outcome under contention`() async throws {
+    @Test func `A page of receipts gives each task an outcome under contention`() async throws {
         let span = UInt64(ReceiptPage.span)
         for round in UInt64(0)..<4 {
             let page = ReceiptPage(first: Ticket(rawValue: 1))
@@ -228,7 +228,8 @@ import Testing
         #expect(drained.dispatched.map(\.lowerBound.rawValue) == [1, 3])
     }
 
-    @Test func `has consecutive tickets across chunks, and uses returned buffers again`() throws {
+    @Test
+    func `A sender's intake, as bytes has consecutive tickets across chunks, and uses returned buffers again`() throws {
         let intake = SenderIntake(maxPending: .max, after: Ticket(rawValue: 7))
         var next: UInt64 = 8
         var address: UInt?
@@ -254,7 +255,7 @@ import Testing
         #expect(intake.drain() == nil)
     }
 
-    @Test func `waits for the minimum size of a chunk`() throws {
+    @Test func `A sender's intake, as bytes waits for the minimum size of a chunk`() throws {
         let intake = SenderIntake(maxPending: .max)
         for _ in 0..<9 { _ = [UInt8](repeating: 9, count: 9).withUnsafeBufferPointer { intake.attempt($0) } }
         #expect(intake.drain(minBytes: 91) == nil)
@@ -296,7 +297,7 @@ import Testing
         withExtendedLifetime(trigger) {}
     }
 
-    @Test func `has a socket with room for the frames of a window`() {
+    @Test func `A sender's intake, as bytes has a socket with room for the frames of a window`() {
         var limits = Limits()
         #expect(SocketOptions.pusher(limits).sendHighWaterMark == 1024)
         limits.maxWindowBytes = 1 << 20

@@ -25,7 +25,7 @@ import Testing
         return task
     }
 
-    @Test func `admits waiting submitters in order of arrival, and before later ones`() async throws {
+    @Test func `A sender's intake admits waiting submitters in order of arrival, and before later ones`() async throws {
         let intake = SenderIntake(maxPending: 2)
         for _ in 0..<2 { _ = await take(intake) }
         var waiting: [Task<PendingReceipt, Never>] = []
@@ -43,7 +43,7 @@ import Testing
         #expect(drained.chunk.first == Ticket(rawValue: 1) && drained.chunk.count == 6)
     }
 
-    @Test func `does not let a repeated submitter overtake a waiting one`() async throws {
+    @Test func `A sender's intake does not let a repeated submitter overtake a waiting one`() async throws {
         let intake = SenderIntake(maxPending: 1)
         _ = await take(intake)
         let waiting = await waiter(intake)
@@ -56,7 +56,7 @@ import Testing
         #expect(await greedy.value.ticket == Ticket(rawValue: 3))
     }
 
-    @Test func `gives the slot of a cancelled submitter to the next`() async throws {
+    @Test func `A sender's intake gives the slot of a cancelled submitter to the next`() async throws {
         let intake = SenderIntake(maxPending: 1)
         _ = await take(intake)
         let (leaving, staying) = (await waiter(intake), await waiter(intake))
@@ -66,7 +66,7 @@ import Testing
         #expect(await staying.value.ticket == Ticket(rawValue: 2))
     }
 
-    @Test func `enqueues dispatched actions at once, without slots of awaited ones`() async throws {
+    @Test func `A sender's intake enqueues dispatched actions at once, without slots of awaited ones`() async throws {
         let intake = SenderIntake(maxPending: 1)
         for _ in 0..<100 { dispatch(intake) }
         _ = await take(intake)
@@ -90,7 +90,7 @@ import Testing
         _ = [1].withUnsafeBufferPointer { intake.attempt($0, isAwaited: false) }
     }
 
-    @Test func `resumes waiting submitters with the reason of the close`() async throws {
+    @Test func `A sender's intake resumes waiting submitters with the reason of the close`() async throws {
         let intake = SenderIntake(maxPending: 1)
         _ = await take(intake)
         let waiting = await waiter(intake)
@@ -169,7 +169,7 @@ import Testing
 
 /// Dispatched actions whose sender ends before their receipts arrive.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `Dispatched actions` {
-    @Test func `are counted in the log when their sender is closed, without the awaited ones`()
+    @Test func `Dispatched actions are counted in the log when their sender is closed, without the awaited ones`()
         async throws
     {
         let (hole, log) = (try await RawHole(), EventLog())
@@ -189,7 +189,7 @@ import Testing
         #expect(log.events == [line], "it is logged once")
     }
 
-    @Test func `are counted in the log when their sender is released before it ran`() async throws {
+    @Test func `Dispatched actions are counted in the log when their sender is released before it ran`() async throws {
         let (hole, log) = (try await RawHole(), EventLog())
         var sender: ActionSender? = try ActionSender(
             store: Counter.storeName,
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `are reported as unknown if they were pushed`() async throws {
+    @Test func `Dispatched actions are reported as unknown if they were pushed`() async throws {
         let (hole, log) = (try await RawHole(), EventLog())
         try await withCounter { cluster in
             var configuration = SenderConfiguration.quick
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `are not logged if all have their receipts`() async throws {
+    @Test func `Dispatched actions are not logged if all have their receipts`() async throws {
         let log = EventLog()
         try await withCounter { cluster in
             let sender = try ActionSender(

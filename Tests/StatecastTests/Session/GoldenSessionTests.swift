@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func `are continued under the same numbers`(format: String) async throws {
+    func `Golden session files are continued under the same numbers`(format: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/session"
         try FileManager.default.copyItem(atPath: Self.path(of: format), toPath: path)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["STATECAST_GOLDEN_SESSION"] != nil))
-    func `can be written by this build`() async throws {
+    func `Golden session files can be written by this build`() async throws {
         let target = Self.path(of: try #require(ProcessInfo.processInfo.environment["STATECAST_GOLDEN_SESSION"]))
         let folder = try TemporaryFolder()
         let path = folder.path + "/session"

@@ -37,7 +37,7 @@ import Testing
         try ActionSender(store: "diary", from: endpoint, session: file, configuration: .quick).started()
     }
 
-    @Test func `leaves unsent actions to the next sender`() async throws {
+    @Test func `A sender with a session file leaves unsent actions to the next sender`() async throws {
         let first = try primary()
         let address = try await first.start()
         let one = try sender(try file(), from: address.publish)
@@ -70,7 +70,7 @@ import Testing
         #expect(second.state.lines == (1...7).map { "\($0)" })
     }
 
-    @Test func `sends an action although its caller no longer waits`() async throws {
+    @Test func `A sender with a session file sends an action although its caller no longer waits`() async throws {
         let first = try primary()
         let address = try await first.start()
         await first.stop()
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `sends no action that it cannot save`() async throws {
+    @Test func `A sender with a session file sends no action that it cannot save`() async throws {
         let primary = try primary()
         let address = try await primary.start()
         let file = try file()

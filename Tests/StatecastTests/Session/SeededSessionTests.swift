@@ -19,13 +19,13 @@ import Testing
 /// empty file, like a missing one, begins a new session.
 @Suite(.timeLimit(.minutes(10))) struct `A session file with faults from a seed` {
     @Test(arguments: seeds(0..<50))
-    func `loses no action, and none is applied twice`(seed: UInt64) throws {
+    func `A session file with faults from a seed loses no action, and none is applied twice`(seed: UInt64) throws {
         try SessionWorld(seed: seed).live()
     }
 
     /// A failure names the seed.
     @Test(arguments: (0..<3).map { _ in UInt64.random(in: .min ... .max) })
-    func `loses no action from a fresh seed, either`(seed: UInt64) throws {
+    func `A session file with faults from a seed loses no action from a fresh seed, either`(seed: UInt64) throws {
         try SessionWorld(seed: seed).live()
     }
 }

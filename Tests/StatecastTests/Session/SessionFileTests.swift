@@ -62,7 +62,7 @@ import Testing
         } catch { return (error as? StatecastError)?.message }
     }
 
-    @Test func `has the same content when it is opened again`() throws {
+    @Test func `A session file has the same content when it is opened again`() throws {
         let saved = try written()
         let file = try open()
         #expect(file.position == 3)
@@ -70,7 +70,7 @@ import Testing
         #expect(try file.claim(for: try StoreName("counter")) == saved)
     }
 
-    @Test func `that is truncated anywhere is damaged, and not changed`() throws {
+    @Test func `A session file that is truncated anywhere is damaged, and not changed`() throws {
         _ = try written()
         let whole = try bytes
         for count in 1..<whole.count {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `with a flipped bit is refused, and not changed`() throws {
+    @Test func `A session file with a flipped bit is refused, and not changed`() throws {
         _ = try written()
         let whole = try bytes
         // The name of the last process that used the file is not checked.
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `whose actions have wrong numbers is damaged`() throws {
+    @Test func `A session file whose actions have wrong numbers is damaged`() throws {
         _ = try written()
         var change = SessionChange()
         let secret = SessionSecret.random()
@@ -105,7 +105,7 @@ import Testing
         #expect(message()?.contains("damaged") == true)
     }
 
-    @Test func `drops a record that was incomplete when its process ended`() throws {
+    @Test func `A session file drops a record that was incomplete when its process ended`() throws {
         let saved = try written()
         let whole = try bytes
         let record = SessionRecords.record(Self.enqueuing(4).encoded, at: whole.count)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `with an intact record after an incomplete one is damaged`() throws {
+    @Test func `A session file with an intact record after an incomplete one is damaged`() throws {
         _ = try written()
         let whole = try bytes
         var record = SessionRecords.record(Self.enqueuing(4).encoded, at: whole.count)
@@ -134,7 +134,7 @@ import Testing
         #expect(message()?.contains("damaged at byte \(whole.count)") == true)
     }
 
-    @Test func `is locked, and names the process that has it`() throws {
+    @Test func `A session file is locked, and names the process that has it`() throws {
         let file = try open()
         #expect(message()?.contains("in use by process \(getpid()) ") == true)
         _ = try file.claim(for: try StoreName("counter"))
@@ -143,13 +143,13 @@ import Testing
         #expect(message() == nil)
     }
 
-    @Test func `has one sender`() throws {
+    @Test func `A session file has one sender`() throws {
         let file = try open()
         _ = try file.claim(for: try StoreName("counter"))
         #expect(throws: StatecastError.self) { try file.claim(for: try StoreName("counter")) }
     }
 
-    @Test func `of a later version, of another store, or another file altogether is refused`() throws {
+    @Test func `A session file of a later version, of another store, or another file altogether is refused`() throws {
         _ = try written()
         let whole = try bytes
         #expect(message(store: "fleet")?.contains("belongs to store counter, not fleet") == true)
@@ -163,14 +163,14 @@ import Testing
         #expect(try bytes == text)
     }
 
-    @Test func `holds nothing when it is empty`() throws {
+    @Test func `A session file holds nothing when it is empty`() throws {
         try put(Data())
         let file = try open()
         #expect(!file.isUnfinished)
         _ = try file.claim(for: try StoreName("counter"))
     }
 
-    @Test func `is rewritten when little of it is still needed`() throws {
+    @Test func `A session file is rewritten when little of it is still needed`() throws {
         let file = try open()
         _ = try file.claim(for: try StoreName("counter"))
         let count = UInt64(3 * SessionFile.minRewriteBytes / (64 << 10))
@@ -192,7 +192,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    @Test func `is a regular file, and no other file is changed`() throws {
+    @Test func `A session file is a regular file, and no other file is changed`() throws {
         #expect(mkfifo(path, 0o600) == 0)
         #expect(message()?.contains("\(path) is no session file but a pipe") == true)
         var status = stat()
@@ -202,7 +202,7 @@ import Testing
         #expect(message()?.contains("Is a directory") == true)
     }
 
-    @Test func `is the same file through a symbolic link`() throws {
+    @Test func `A session file is the same file through a symbolic link`() throws {
         let link = folder.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "session")
         let file = try SessionFile(at: link, store: "counter")
@@ -215,7 +215,7 @@ import Testing
         #expect(try names() == ["link", "session"])
     }
 
-    @Test func `is refused with a second name`() throws {
+    @Test func `A session file is refused with a second name`() throws {
         _ = try written()
         let whole = try bytes
         try FileManager.default.linkItem(atPath: path, toPath: folder.path + "/other")
@@ -223,7 +223,7 @@ import Testing
         #expect(try bytes == whole)
     }
 
-    @Test func `is rewritten beside files of any name, and removes its own leftovers`() throws {
+    @Test func `A session file is rewritten beside files of any name, and removes its own leftovers`() throws {
         let own = Data("the user's own\n".utf8)
         for name in [
             "session.new", ".session.draft", ".session.0123456789abcdef.draft2", ".other.0123456789abcdef.draft",
