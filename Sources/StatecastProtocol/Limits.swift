@@ -16,9 +16,10 @@ public struct Limits: Hashable, Sendable {
     public var maxWindowActions = 16_384
     /// The maximum size of a sender's outstanding actions. One larger action may be outstanding alone.
     public var maxWindowBytes = 16 << 20
-    /// The minimum size of the actions in a frame while others are outstanding; a smaller frame is pushed when receipts
-    /// arrive. If more than four times this size is outstanding, the minimum is a quarter of that, at most
-    /// `frameBytesTarget`, also when receipts arrive, and a fifth of the window must be free. 0: no frame waits.
+    /// The minimum size of the actions in a frame while others are outstanding (silly-window avoidance); a smaller
+    /// frame is pushed when receipts arrive. If more than four times this size is outstanding, the minimum is a quarter
+    /// of that, at most `frameBytesTarget`, also when receipts arrive, and a fifth of the window must be free. 0: no
+    /// frame waits.
     public var minFrameBytes = 16 << 10
     /// The maximum size of the actions in a sender's frame. One larger action is pushed alone.
     public var frameBytesTarget = 256 << 10

@@ -3,7 +3,7 @@ import StatecastCore
 
 /// The sessions of a store: for each sender the last number and the last outcomes.
 ///
-/// The table is bounded: to admit a session it evicts the longest idle one. An evicted session must never be
+/// The table is bounded: to admit a session it evicts the least recently used one (LRU). An evicted session must never be
 /// mistaken for a new one, or its resent actions would be applied twice. The table therefore keeps one number for all
 /// evicted sessions, the minimum opening: an unknown session is new only if it was opened at or after it.
 package struct SessionTable: Hashable, Sendable {
@@ -106,7 +106,7 @@ package struct SessionTable: Hashable, Sendable {
 
     init() {}
 
-    /// Restores a table; `sessions` begins with the longest idle one.
+    /// Restores a table; `sessions` is in LRU order.
     init(minOpening: JournalSequence, own: Session, sessions: [(id: SessionID, session: Session)]) {
         self.minOpening = minOpening
         self.own = own
@@ -138,7 +138,7 @@ package struct SessionTable: Hashable, Sendable {
         sessions.values[index].user = user
     }
 
-    /// Admits a session, and evicts the longest idle one if there is no room.
+    /// Admits a session, and evicts the least recently used one if there is no room.
     ///
     /// - Returns: `false` if all sessions have uncommitted actions, so that none can be evicted.
     mutating func open(_ id: SessionID, _ session: Session, maxCount: Int) -> Bool {
@@ -149,7 +149,7 @@ package struct SessionTable: Hashable, Sendable {
         return true
     }
 
-    /// Evicts the longest idle sessions of a user until it may have another one. Those of other users stay.
+    /// Evicts the least recently used sessions of a user until it may have another one. Those of other users stay.
     ///
     /// - Returns: `false` if all of them have uncommitted actions.
     mutating func makeRoom(for user: String, maxCount: Int) -> Bool {
@@ -160,7 +160,7 @@ package struct SessionTable: Hashable, Sendable {
         return true
     }
 
-    /// Evicts idle sessions with at least `minRuns` runs of outcomes, the longest idle one first, while all sessions
+    /// Evicts idle sessions with at least `minRuns` runs of outcomes, in LRU order, while all sessions
     /// have more than `maxRuns`.
     mutating func evict(minRuns: Int, maxRuns: Int) {
         while runCount > maxRuns, evictLongestIdle(where: { $0.outcomes.runCount >= minRuns }) {}
@@ -173,7 +173,7 @@ package struct SessionTable: Hashable, Sendable {
         }
     }
 
-    /// Evicts idle sessions with at least `minRuns` runs of outcomes, the longest idle one first, of each user whose
+    /// Evicts idle sessions with at least `minRuns` runs of outcomes, in LRU order, of each user whose
     /// sessions have more than `maxRuns`.
     mutating func evictOfUsers(minRuns: Int, maxRuns: Int) {
         guard runCount > maxRuns else { return }
@@ -209,7 +209,7 @@ package struct SessionTable: Hashable, Sendable {
         return forgotten
     }
 
-    /// The sessions of senders, the longest idle one first.
+    /// The sessions of senders, in LRU order.
     var byUse: [(id: SessionID, session: Session)] {
         sessions.sorted { $0.value.used < $1.value.used }.map { (id: $0.key, session: $0.value) }
     }
@@ -291,7 +291,7 @@ package struct SessionTable: Hashable, Sendable {
 }
 
 extension SessionTable {
-    /// Writes the durable state, the longest idle session first.
+    /// Writes the durable state, the sessions in LRU order.
     func write(to writer: inout CBORWriter) {
         writer.array(count: 3)
         writer.write(minOpening)
