@@ -15,7 +15,8 @@ import Testing
         return ["COUNTER_JOURNAL=\(journal)", "COUNTER_PUBLISH=\(publish)", "COUNTER_ACTIONS=\(actions)", program]
     }
 
-    @Test func `stops on a signal with 0, and continues after that and after a kill`() async throws {
+    @Test
+    func `A program in runUntilSignal ends with 0 on a signal, and continues after that or a kill`() async throws {
         let folder = try Folder()
         let publish = "ipc://\(folder.path)/publish"
         let arguments = Self.arguments(
@@ -46,7 +47,8 @@ import Testing
         #expect(state.output == [#"{"revision":\#(signals.count),"state":{"counter":\#(signals.count)}}"#])
     }
 
-    @Test func `that cannot start ends with one line and the exit code of its cause`() async throws {
+    @Test
+    func `A program in runUntilSignal that cannot start ends with one line and its cause's exit code`() async throws {
         let folder = try Folder()
         let (own, other) = (folder.path + "/own", folder.path + "/other")
         try await withServed(["--journal", other, "--store", "meter"]) { served in
@@ -66,7 +68,8 @@ import Testing
         try await Self.expectFailure(Self.arguments(journal: own), 65, "is damaged")
     }
 
-    @Test func `that ignores its cancellation says so, and ends on another signal`() async throws {
+    @Test
+    func `A program in runUntilSignal that ignores cancellation says so, and ends on another signal`() async throws {
         // Its log comes with its output, to wait for the lines.
         let command = ["-c", #"exec "$0" deaf 2>&1"#, Tool.poison.location]
         let (_, ending) = try await Tool(name: "/bin/sh").running(command) { program in

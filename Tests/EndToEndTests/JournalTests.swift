@@ -146,7 +146,7 @@ import Testing
         }
     #endif
 
-    @Test func `kills at random moments and disks that fail lose no action and apply none twice`() async throws {
+    @Test func `Random kills and failing disks lose no action of a journal on disk, and repeat none`() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
         let ending = try await Tool(name: "/usr/bin/env").run(
             [root.path + "/scripts/crash-test", Tool.crashTest.location, "--cycles", "5", "--replicas", "1"]

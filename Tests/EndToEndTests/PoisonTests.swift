@@ -64,7 +64,10 @@ import Testing
     private func batch(_ poison: Poison) -> [any Action] { [Counted(), Unpublishable(), Counted(), poison, Counted()] }
 
     @Test(arguments: ["decoding", "middleware", "encoding", "reducer"], [1, 2])
-    func `is rejected after the second time, and all others are applied once`(place: String, pass: Int) async throws {
+    func `An action that ends the process twice is rejected, and all others are applied once`(
+        place: String,
+        pass: Int
+    ) async throws {
         // Without a middleware, an action is not encoded again.
         let options = ["middleware", "encoding"].contains(place) ? ["middleware"] : []
         let result = try await send(
@@ -83,7 +86,7 @@ import Testing
 
     /// The state is encoded for a whole batch.
     @Test(arguments: [1, 2])
-    func `when the state is encoded, is not rejected, and no other one is`(pass: Int) async throws {
+    func `No action is rejected because the process ends when the state is encoded`(pass: Int) async throws {
         let result = try await send(batch(Poison(place: "state", pass: pass)), to: [[], [], [], ["repaired"]])
         for ending in result.endings.prefix(3) { #expect([SIGILL, SIGTRAP].contains(ending.signal), "\(ending)") }
         #expect(result.endings[3].signal == SIGTERM, "\(result.endings[3])")

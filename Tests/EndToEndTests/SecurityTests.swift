@@ -64,7 +64,7 @@ import Testing
         #expect(ending.exitCode == 0, "\(ending)")
     }
 
-    @Test func `name the file and the line that is wrong`() async throws {
+    @Test func `Executables with keys name the file and the line that is wrong`() async throws {
         let primary = try await Keys("primary", in: folder)
         try permit("# who may do what", "wrong agent send=*/*")
         let run = try await Tool.primary.run(["--app", "counter", "--keys", primary.file, "--access", access])

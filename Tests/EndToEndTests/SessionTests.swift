@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `an interrupted run reports that also after a rejection`() async throws {
+    @Test func `an interrupted run reports its unfinished work also after a rejection`() async throws {
         try await withServed { served in
             let input = try OpenInput(in: folder, "nonsense\n")
             let (_, ending) = try await sending(sending(served), from: input.path) { tool in

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CommandFailureTests {
     private struct Fault: Error, CustomStringConvertible { let description = "broken" }
 
-    @Test func `wrong usage is 64: a restart cannot help`() {
+    @Test func `wrong usage has the exit code 64: a restart cannot help`() {
         for code in [StatecastError.Code.insecure, .definition] {
             let failure = CommandFailure(StatecastError(code, "the reason"))
             #expect(failure.exitCode == .validationFailure)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `any other failure is 1`() {
+    @Test func `any other failure has the exit code 1`() {
         let errors: [any Error] = [
             StatecastError(.endpoint, "the reason"), Rejection(.unknownStore, "the reason"),
         ]

@@ -15,7 +15,7 @@ import Testing
         return StateSnapshot(state: .null, position: position)
     }
 
-    @Test func `without an end no state is the last one`() throws {
+    @Test func `without a given end no state is the last one`() throws {
         #expect(try !goal().hasEnd)
         #expect(try !goal().isReached(by: snapshot(.max)))
     }
@@ -54,7 +54,8 @@ import Testing
         #expect(none.message.contains("--from"))
     }
 
-    @Test func `an interruption before the last state says the same`() async throws {
+    @Test
+    func `an interruption before the last state names the last revision, or says that no state came`() async throws {
         let upstream = try await Upstream(
             try await Settings(flags: [.store: .text("counter")], file: nil, environment: [:])
         )

@@ -79,7 +79,7 @@ import Testing
         #expect(failure?.code == code)
     }
 
-    @Test func `big numbers have digits if their mantissa has at most 128 bits`() throws {
+    @Test func `big numbers have digits in the JSON view if their mantissa has at most 128 bits`() throws {
         let most = [UInt8](repeating: 255, count: 16)
         #expect(JSON.text(of: .tagged(2, .bytes(most))) == "340282366920938463463374607431768211455")
         #expect(JSON.text(of: .tagged(2, .bytes([0] + most))) == "340282366920938463463374607431768211455")
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `dictionaries with other keys are decoded from it`() throws {
+    @Test func `dictionaries with other keys are decoded from the JSON view`() throws {
         let states: [Int: [UInt8]] = [1: [1], -20: [2, 3]]
         let text = JSON.text(of: try StateEncoder().value(of: states))
         #expect(

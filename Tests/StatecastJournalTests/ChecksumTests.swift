@@ -19,7 +19,7 @@ import Testing
         #expect(bytes.withUnsafeBytes { ~Checksum.remainder(.max, $0) } == expected)
     }
 
-    @Test func `is independent of how the bytes are divided`() {
+    @Test func `the checksum is independent of how the bytes are divided`() {
         let bytes = (0..<100).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         var whole = Checksum()
         whole.combine(bytes)

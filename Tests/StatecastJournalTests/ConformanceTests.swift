@@ -19,7 +19,7 @@ import Testing
         #expect(benches.count > 5)
     }
 
-    @Test func `on disk skips a snapshot whose pruning was interrupted, and removes it at the next pruning`() throws {
+    @Test func `A journal skips a snapshot of an interrupted pruning, and removes it at the next pruning`() throws {
         let bench = JournalBench(.full)
         try bench.begin()
         for sequence: UInt64 in 1...30 {
@@ -36,7 +36,7 @@ import Testing
         #expect(files.sorted() == ["10-30.snapshot", "20-60.snapshot", "30-90.snapshot"])
     }
 
-    @Test func `in memory refuses records that exceed its bound`() throws {
+    @Test func `A journal in memory refuses records that exceed its bound`() throws {
         let journal = MemoryJournal(maxBytes: 250)
         _ = try journal.open()
         try journal.begin(.sample, from: .sample(0))

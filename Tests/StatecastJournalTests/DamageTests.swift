@@ -158,7 +158,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `is refused without a record that a start has found, also if it was never acknowledged before`() throws {
+    @Test func `A damaged journal without a record that a start has found is refused, acknowledged or not`() throws {
         let bench = try Self.crashed()
         // The process ended between the commit of the last two records and their acknowledgement.
         try bench.acknowledge(58)

@@ -110,7 +110,10 @@ private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", acti
     // MARK: Continuing
 
     @Test(arguments: releases, [false, true])
-    func `are continued, and no action is lost or applied twice`(release: String, withKeys: Bool) async throws {
+    func `A release's golden files are continued, and no action is lost or applied twice`(
+        release: String,
+        withKeys: Bool
+    ) async throws {
         let golden = try Golden(release)
         let expected = golden.expected
         let (configuration, senders) = try golden.configurations(withKeys: withKeys)

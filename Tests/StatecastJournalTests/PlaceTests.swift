@@ -62,7 +62,10 @@ import Testing
     }
 
     @Test(arguments: JournalKind.disk, Removal.allCases)
-    func `acknowledges nothing any more`(kind: JournalKind, removal: Removal) throws {
+    func `A journal that is removed or replaced acknowledges nothing any more`(
+        kind: JournalKind,
+        removal: Removal
+    ) throws {
         let (place, other) = (try Place(kind), try Place(kind))
         let path = place.bench.path
         try place.bench.journal.checkPlace()
@@ -117,7 +120,8 @@ import Testing
         second.close()
     }
 
-    @Test func `is in use, not damaged, if its primary appends during the check`() throws {
+    @Test
+    func `A journal whose lock is removed is in use, not damaged, if its primary appends during the check`() throws {
         let place = try Place(.full)
         try FileManager.default.removeItem(atPath: place.bench.path + "/lock")
         // Its primary appends while the journal is read.
@@ -126,7 +130,7 @@ import Testing
         #expect(failure?.code == .inUse)
     }
 
-    @Test func `between opening and the first write is refused`() throws {
+    @Test func `A journal that is removed between opening and the first write is refused`() throws {
         let place = try Place(.full)
         _ = try place.bench.reopened()
         try FileManager.default.removeItem(atPath: place.bench.path + "/journal.sqlite")

@@ -72,7 +72,7 @@ import Testing
         bench.journal.close()
     }
 
-    @Test func `by the caller of open changes no file`() throws {
+    @Test func `A start that is refused by the caller of open changes no file`() throws {
         let bench = try Self.crashed()
         let before = try files(of: bench.path)
         _ = try bench.journal.open()

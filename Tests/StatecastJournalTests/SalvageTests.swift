@@ -78,7 +78,7 @@ import Testing
         #expect(saved.acknowledged == CounterJournal.revision(after: 15))
     }
 
-    @Test func `keeps the newest snapshot if there are no records, and asks for the store's name`() throws {
+    @Test func `Salvaging without records keeps the newest snapshot, and asks for the store's name`() throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
         journal.bench.journal.close()
         try Data("nothing".utf8).write(to: URL(filePath: journal.path + "/journal.sqlite"))
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `keeps the newest snapshot where the database cannot be opened, also without marks`(hasMarks: Bool) throws {
+    func `Salvaging without a readable database keeps the newest snapshot, also without marks`(hasMarks: Bool) throws {
         let journal = try CounterJournal.with(batches: 20, snapshots: [5, 15])
         journal.bench.journal.close()
         let database = URL(filePath: journal.path + "/journal.sqlite")
@@ -173,7 +173,7 @@ import Testing
         try JournalReader(at: target.path).walk(to: Revision(.max)).tree
     }
 
-    @Test func `leaves out a snapshot that contradicts intact records`() throws {
+    @Test func `Salvaging leaves out a snapshot that contradicts intact records`() throws {
         let journal = try CounterJournal.with(batches: 4, snapshots: [2])
         try journal.storeSnapshot(of: Self.wrong)
         let target = NewPath()
@@ -184,7 +184,7 @@ import Testing
         #expect(try JournalReader(at: target.path).snapshots().map(\.sequence.rawValue) == [0, 2])
     }
 
-    @Test func `does not begin after the damage with a snapshot that contradicts intact records`() throws {
+    @Test func `Salvaging does not begin after the damage with a snapshot that contradicts intact records`() throws {
         let journal = try CounterJournal.with(batches: 5)
         try journal.storeSnapshot(of: Self.wrong)
         for _ in 0..<3 { try journal.append() }
@@ -198,7 +198,7 @@ import Testing
         #expect(try JournalReader(at: target.path).snapshots().count == 1)
     }
 
-    @Test func `does not use a snapshot after the last acknowledged record`() throws {
+    @Test func `Salvaging does not use a snapshot after the last acknowledged record`() throws {
         let journal = try CounterJournal.with(batches: 4)
         let beyond = try CounterJournal.with(batches: 6, snapshots: [6])
         let name = "snapshots/6-\(CounterJournal.revision(after: 6)).snapshot"
@@ -223,7 +223,7 @@ import Testing
         #expect(saved.lostHistory == Revision(0))
     }
 
-    @Test func `reports the acknowledged revision as unknown if the marks belong to another history`() throws {
+    @Test func `Salvaging with marks of another history reports the acknowledged revision as unknown`() throws {
         let journal = try CounterJournal.with(batches: 4)
         journal.bench.journal.close()
         let url = URL(filePath: journal.path + "/marks")

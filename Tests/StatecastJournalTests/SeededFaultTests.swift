@@ -27,18 +27,21 @@ import Testing
 /// history. See docs/JOURNAL.md.
 @Suite(.timeLimit(.minutes(10))) struct `A journal with faults from a seed` {
     @Test(arguments: Durability.allCases, seeds(0..<60))
-    func `loses nothing that was acknowledged, or is refused`(durability: Durability, seed: UInt64) throws {
+    func `A journal with seeded faults loses nothing that was acknowledged, or is refused`(
+        durability: Durability,
+        seed: UInt64
+    ) throws {
         try JournalWorld(durability, seed: seed).live()
     }
 
     @Test(arguments: UInt64(138)..<150)
-    func `loses nothing with the seeds that find a late acknowledgement`(seed: UInt64) throws {
+    func `A journal loses nothing with the seeds that find a late acknowledgement`(seed: UInt64) throws {
         try JournalWorld(.full, seed: seed).live()
     }
 
     /// A failure names the seed.
     @Test(arguments: Durability.allCases, (0..<2).map { _ in UInt64.random(in: .min ... .max) })
-    func `loses nothing from a fresh seed, either`(durability: Durability, seed: UInt64) throws {
+    func `A journal with faults from a fresh seed loses nothing`(durability: Durability, seed: UInt64) throws {
         try JournalWorld(durability, seed: seed).live()
     }
 }

@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func `that was stopped is read correctly or refused as damaged, whichever byte of the first page is changed`()
+    @Test func `A stopped journal with any changed byte in its first page is read correctly or refused as damaged`()
         throws
     {
         let journal = try CounterJournal.with(batches: 20)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `doubles its delays up to the longest one, and takes between half of each and all of it`(seed: UInt64) {
+    func `A backoff doubles its delays up to the longest, and waits between half of each and all of it`(seed: UInt64) {
         let delays = delays(from: .milliseconds(100), to: .seconds(1), count: 100, seed: seed)
         for (delay, full) in zip(delays, [100, 200, 400, 800] + Array(repeating: 1000, count: 96)) {
             #expect(delay >= .milliseconds(full) / 2 && delay <= .milliseconds(full))

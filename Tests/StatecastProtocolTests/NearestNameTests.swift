@@ -14,7 +14,7 @@ import Testing
         #expect(name.nearest(among: names) == near)
     }
 
-    @Test func `of two equally near names it is the first by name`() {
+    @Test func `the nearest of two equally near names is the first by name`() {
         #expect("bat".nearest(among: ["cat", "bet"]) == "bet")
     }
 

@@ -102,12 +102,12 @@ private struct EndlessText: BidirectionalCollection {
     @Test(arguments: [
         "refused", "swallowed", "unknown-action", "over-quota", "e404", String(repeating: "x", count: 64),
     ])
-    func `may be any word of lower-case letters, digits and hyphens`(code: String) {
+    func `A middleware's rejection code may be any word of lower-case letters, digits and hyphens`(code: String) {
         #expect(recorded(code) == Rejection(Rejection.Code(rawValue: code), "no"))
     }
 
     @Test(arguments: ["overloaded", "busy", "outcome-unknown", "not-sent", "unknown-session", "malformed", "stopped"])
-    func `is replaced if a sender would not accept it as a final outcome`(code: String) {
+    func `A middleware's code that a sender would not accept as a final outcome is replaced`(code: String) {
         #expect(recorded(code) == Rejection(.refused, "\(code): no"))
     }
 
@@ -116,7 +116,7 @@ private struct EndlessText: BidirectionalCollection {
         #expect(recorded(code) == Rejection(.refused, "\(code): no"))
     }
 
-    @Test func `a long message is truncated, its code included`() {
+    @Test func `a long message of a rejection is truncated, its code included`() {
         let rejection = recorded("busy", String(repeating: "n", count: 256))
         #expect(rejection?.message == "busy: " + String(repeating: "n", count: 247) + "...")
     }

@@ -27,7 +27,7 @@ import Testing
         #expect(cluster.world.violation?.rule == rule, "\(error?.description ?? "")")
     }
 
-    @Test func `an action that is applied after its rejection was reported`() throws {
+    @Test func `A rule is broken by an action that is applied after its rejection was reported`() throws {
         try withCluster { cluster, sender in
             let id = WorkID(sender: sender.index, serial: 1)
             cluster.stores[0].history.rejected(id, "test", to: sender.name)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a rejection that is reported after its action was applied`() throws {
+    @Test func `A rule is broken by a rejection that is reported after its action was applied`() throws {
         try withCluster { cluster, sender in
             let id = cluster.submit(.change, by: sender)
             try cluster.wait("it is applied") { sender.isDone }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `an outcome that was reported as unknown before`() throws {
+    @Test func `A rule is broken by an outcome that was reported as unknown before`() throws {
         try withCluster { cluster, sender in
             let id = cluster.submit(.change, by: sender)
             cluster.stores[0].history.reported(id, isUnknown: true, to: sender.name)
@@ -53,14 +53,14 @@ import Testing
         }
     }
 
-    @Test func `a subscription that ends without a begin`() throws {
+    @Test func `A rule is broken by a subscription that ends without a begin`() throws {
         try withCluster { cluster, sender in
             sender.socket.unsubscribe(Address(cluster.stores[0].name, .schema).bytes)
             expect(.subscriptionsMatch, in: cluster)
         }
     }
 
-    @Test func `work of an effect that starts twice`() throws {
+    @Test func `A rule is broken by work of an effect that starts twice`() throws {
         try withCluster { cluster, _ in
             let history = cluster.stores[0].history
             let key = IdempotencyKey(revision: 0, index: 0)
@@ -71,18 +71,18 @@ import Testing
         }
     }
 
-    @Test func `work of an effect that starts before its action is published`() throws {
+    @Test func `A rule is broken by work of an effect that starts before its action is published`() throws {
         try withCluster { cluster, _ in
             cluster.stores[0].history.startedEffect(IdempotencyKey(revision: 9, index: 0))
             expect(.effectsStartOnce, in: cluster)
         }
     }
 
-    @Test func `an unreadable message to a replica`() throws {
+    @Test func `A rule is broken by an unreadable message to a replica`() throws {
         try withCluster { cluster, _ in try publish([0xFF], on: .feed, in: cluster) }
     }
 
-    @Test func `an unreadable message to a sender`() throws {
+    @Test func `A rule is broken by an unreadable message to a sender`() throws {
         try withCluster { cluster, sender in
             try publish([0xFF], on: .receipts(sender.machine.session), in: cluster)
         }
@@ -94,7 +94,7 @@ import Testing
         expect(.messagesAreReadable, in: cluster)
     }
 
-    @Test func `a crash after which records are missing`() throws {
+    @Test func `A rule is broken by a crash after which records are missing`() throws {
         try withCluster(.normal) { cluster, sender in
             let disk = try #require(cluster.stores[0].disk)
             disk.holdSync(until: cluster.world.now.advanced(by: .seconds(3600)))

@@ -6,7 +6,7 @@ import Testing
 /// libzmq ends a process that has too few file descriptors, unless its socket is refused before.
 @Suite(.timeLimit(.minutes(10))) struct `With few file descriptors` {
     @Test(arguments: 8...48)
-    func `a node starts, or is refused with the limit and the ways to raise it`(limit: Int) async {
+    func `With few descriptors a node starts, or is refused with the limit and the ways to raise it`(limit: Int) async {
         await #expect(processExitsWith: .success) { [limit] in
             var bounds = rlimit()
             #expect(getrlimit(descriptors, &bounds) == 0)

@@ -327,7 +327,7 @@ import Testing
         guard zmq_setsockopt(socket, option, value, value.count) == 0 else { throw Failed() }
     }
 
-    @Test func `and the longest topic fit into the limit of a subscription`() throws {
+    @Test func `A CURVE handshake and the longest topic fit into the limit of a subscription`() throws {
         let context = zmq_ctx_new()
         let (publisher, subscriber) = (zmq_socket(context, ZMQ_XPUB), zmq_socket(context, ZMQ_SUB))
         defer {

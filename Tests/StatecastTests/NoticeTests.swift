@@ -19,7 +19,7 @@ import Testing
         try ActionSender(store: store, from: endpoint, configuration: .quick, logger: LogBook.logger(log)).started()
     }
 
-    @Test func `says that it waits at an endpoint at which no primary publishes, and when one answers`() async throws {
+    @Test func `A node's log says that it waits for a primary at an endpoint, and when one answers`() async throws {
         let folder = try TemporaryFolder()
         let publish = "ipc://\(folder.path)/publish"
         let waiting = "notice: waiting for the primary at \(publish): check that it runs, and that this is the endpoint"
@@ -154,7 +154,7 @@ import Testing
         )
     }
 
-    @Test func `has a refusal at once, and again only after the primary has answered`() throws {
+    @Test func `A refusal is logged at once, and again only after the primary has answered`() throws {
         var presence = try presence(.sender)
         let reason = Rejection(.unknownStore, "there is none")
         for _ in 1...2 {
@@ -188,7 +188,7 @@ import Testing
         #expect(log.events.allSatisfy { $0.utf8.count < 700 })
     }
 
-    @Test func `has the end of a pause in its own words, and names what keys have to match`() throws {
+    @Test func `The log has its own words for the end of a pause, and names what keys have to match`() throws {
         var presence = try presence(.sender, hasKeys: true)
         presence.changed(to: .absent, at: at(0))
         presence.tick(at: at(2000))

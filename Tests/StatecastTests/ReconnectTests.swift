@@ -29,7 +29,10 @@ import Testing
     }
 
     @Test(arguments: Forgotten.allCases, [false, true])
-    func `of a sender is replaced, and each action is applied once`(forgotten: Forgotten, hasKeys: Bool) async throws {
+    func `A sender's forgotten connection is replaced, and each action is applied once`(
+        forgotten: Forgotten,
+        hasKeys: Bool
+    ) async throws {
         try await withPrimary(hasKeys: hasKeys) { primary, member in
             let requests = try ForgetfulProxy(to: primary.address.receipts ?? primary.address.publish)
             let actions = try ForgetfulProxy(to: primary.address.actions)

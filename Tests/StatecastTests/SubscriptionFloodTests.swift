@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["tcp://127.0.0.1:*", "ipc://*"])
-    func `closes all connections; replicas and senders continue without loss`(_ publish: String)
+    func `A flood of subscriptions closes all connections; replicas and senders go on without loss`(_ publish: String)
         async throws
     {
         let log = EventLog()

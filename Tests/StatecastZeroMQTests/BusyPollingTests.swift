@@ -47,7 +47,7 @@ import Testing
         #expect(decisions == [false, true, true, false, false, false, true])
     }
 
-    @Test func `work without a wait does not start it`() {
+    @Test func `work without a wait does not start busy polling`() {
         #expect(decisions(.idle(at: 0), .work(at: 1000), .work(at: 1001), .idle(at: 1002)) == [false, false])
     }
 

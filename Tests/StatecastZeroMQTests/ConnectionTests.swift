@@ -116,7 +116,9 @@ import Testing
     }
 
     @Test(arguments: [[], Array("GET / HTTP/1.1\r\n\r\n".utf8), [0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0x7F, 3]])
-    func `without a handshake are reported, and end with the handshake interval`(bytes: [UInt8]) async throws {
+    func `Connections without a handshake are reported, and end with the handshake interval`(
+        bytes: [UInt8]
+    ) async throws {
         for options in [try serving(), .with { $0.handshakeInterval = .milliseconds(500) }] {
             let tally = Tally()
             let pull = try Counted(tally, options)
@@ -128,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `end with their socket`() async throws {
+    @Test func `Connections of a bound socket end with their socket`() async throws {
         let tally = Tally()
         var silent: [StreamHolder] = []
         try await closesSocket(tally, &silent)

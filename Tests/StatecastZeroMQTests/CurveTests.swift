@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Without the handler, libzmq would accept every peer.
-    @Test func `end the process if peers can no longer be authenticated`() async {
+    @Test func `Sockets with CURVE end the process if peers can no longer be authenticated`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = Context()
             let domain = try AuthenticationHandler.add("lost", in: context) { _ in nil }

@@ -91,7 +91,7 @@ import Testing
         ("ipc://a\0b", "a path without a 0 byte"),
         ("ipc://*a", "a path, or * alone"),
         ("inproc://", "a name without a 0 byte"),
-    ]) func `that are malformed are refused with the expected form and an example`(text: String, expected: String) {
+    ]) func `Malformed endpoints are refused with the expected form and an example`(text: String, expected: String) {
         let error = #expect(throws: ZeroMQError.self) { try Endpoint(text) }
         #expect(error?.code == .invalidEndpoint)
         #expect(error?.message.contains("\(text.debugDescription) is no endpoint: expected \(expected)") == true)

@@ -4,7 +4,7 @@ import StatecastZeroMQ
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct `Triggers of a loop` {
-    @Test func `call their handler on the loop, once for all previous rings`() async throws {
+    @Test func `Triggers of a loop call their handler on the loop, once for all previous rings`() async throws {
         try await withProbe { probe, loop in
             let trigger = await probe.trigger { probe in
                 probe.assumeOnLoop()

@@ -102,7 +102,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path))
     }
 
-    @Test func `need a folder`() throws {
+    @Test func `Socket files need a folder`() throws {
         let socket = try Socket(.pull)
         let error = #expect(throws: ZeroMQError.self) {
             try socket.bind(Endpoint("ipc://\(folder.path("missing/fleet.ipc"))"))

@@ -3,7 +3,7 @@ import StatecastTesting
 import Testing
 
 @Suite struct CounterTests {
-    @Test func `counts in steps`() {
+    @Test func `a counter counts in steps`() {
         ReducerSpec(Counter.reducer)
             .given(Counter())
             .when(StepChangeRequested(step: 5), CounterIncreaseRequested())

@@ -4,7 +4,7 @@ import StatecastTesting
 import Testing
 
 @Suite struct SearchTests {
-    @Test func `searches once, after a pause`() async {
+    @Test func `a search runs once, after a pause`() async {
         let core = TestCore(Search(), reducer: Search.reducer { ["\($0)!"] })
         await core.send(TextChanged(text: "Du")) { $0.text = "Du" }
         core.advance(by: .milliseconds(200))

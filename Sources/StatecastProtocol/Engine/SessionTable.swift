@@ -3,9 +3,9 @@ import StatecastCore
 
 /// The sessions of a store: for each sender the last number and the last outcomes.
 ///
-/// The table is bounded: to admit a session it evicts the least recently used one (LRU). An evicted session must never be
-/// mistaken for a new one, or its resent actions would be applied twice. The table therefore keeps one number for all
-/// evicted sessions, the minimum opening: an unknown session is new only if it was opened at or after it.
+/// The table is bounded: to admit a session it evicts the least recently used one (LRU). An evicted session must never
+/// be mistaken for a new one, or its resent actions would be applied twice. The table therefore keeps one number for
+/// all evicted sessions, the minimum opening: an unknown session is new only if it was opened at or after it.
 package struct SessionTable: Hashable, Sendable {
     /// The state of one session.
     struct Session: Hashable, Sendable {

@@ -123,7 +123,7 @@ import Testing
         #expect(fleet.hosts["-" + String(repeating: "é", count: 31)] != nil)
     }
 
-    @Test func `limits the hosts, and replaces retired ones`() {
+    @Test func `The fleet limits the hosts, and replaces retired ones`() {
         var fleet = Fleet()
         for index in 0..<FleetLimits.maxHosts {
             fleet.reduce(HostSampled(host: "h\(index)", sample: .loaded(1)), second: Int64(index))

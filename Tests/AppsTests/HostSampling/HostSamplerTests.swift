@@ -5,7 +5,7 @@
     import Testing
 
     @Suite struct `The host sampler` {
-        @Test func `reads recorded files`() throws {
+        @Test func `The host sampler reads recorded files`() throws {
             try withRecorded(.healthy) { sampler, _ in
                 let sample = try sampler.sample()
                 #expect([sample.load1, sample.load5, sample.load15] == [0.42, 1.5, 12])
@@ -21,7 +21,7 @@
             }
         }
 
-        @Test func `reads this host`() throws {
+        @Test func `The host sampler reads this host`() throws {
             let sampler = HostSampler()
             let sample = try sampler.sample()
             #expect(sample.isPlausible)
@@ -46,7 +46,7 @@
         ]
 
         @Test(arguments: spoilt.indices)
-        func `names the file and its unexpected content`(index: Int) throws {
+        func `The host sampler names the file and its unexpected content`(index: Int) throws {
             let (file, content, named) = Self.spoilt[index]
             var recorded = Recorded.healthy
             recorded.files["proc/\(file)"] = content
@@ -59,7 +59,7 @@
         }
 
         @Test(arguments: ["loadavg", "meminfo", "uptime", "stat"])
-        func `names the file that is missing`(file: String) throws {
+        func `The host sampler names the file that is missing`(file: String) throws {
             var recorded = Recorded.healthy
             recorded.files["proc/\(file)"] = nil
             try withRecorded(recorded) { sampler, root in
@@ -69,7 +69,7 @@
             }
         }
 
-        @Test func `limits the available memory to the total`() throws {
+        @Test func `The host sampler limits the available memory to the total`() throws {
             var recorded = Recorded.healthy
             recorded.files["proc/meminfo"] = "MemTotal: 16 kB\nMemAvailable: 17 kB\n"
             try withRecorded(recorded) { sampler, _ in

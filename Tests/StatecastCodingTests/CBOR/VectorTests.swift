@@ -34,7 +34,8 @@ import Testing
         ("a56161614161626142616361436164614461656145", ["a": "A", "b": "B", "c": "C", "d": "D", "e": "E"]),
     ]
 
-    @Test(arguments: deterministic) func `each is read and written as in the RFC`(hex: String, value: Value) throws {
+    @Test(arguments: deterministic)
+    func `Each vector of RFC 8949 is read and written as in the RFC`(hex: String, value: Value) throws {
         #expect(try Value(decoding: bytes(hex)) == value)
         #expect(value.encoded == bytes(hex))
         var reader = CBORReader(bytes(hex))

@@ -2,7 +2,7 @@ import StatecastCoding
 import Testing
 
 @Suite struct `A class instance in a state` {
-    @Test func `is refused anywhere, with its path`() {
+    @Test func `A class instance in a state is refused anywhere, with its path`() {
         let gnome = Gnome()
         #expect(path(gnome) == [])
         #expect(path(Shed(content: gnome)) == ["content"])
@@ -18,7 +18,7 @@ import Testing
         #expect(path(Shed(content: Crop.none)) == nil)
     }
 
-    @Test func `is refused by its type without an instance`() {
+    @Test func `A class in a state is refused by its type without an instance`() {
         #expect(path(Shed(content: Gnome?.none)) == ["content"])
         #expect(path(Hollow()) == ["gnome"])
         #expect(path(Shed(content: [Gnome]())) == ["content"])
@@ -29,35 +29,35 @@ import Testing
         #expect(path(Shed(content: [KeyGnome: Int]())) == ["content"])
     }
 
-    @Test func `is refused as a key, as a part of one, and in a set`() {
+    @Test func `A class instance in a state is refused as a key, as a part of one, and in a set`() {
         #expect(path(Shed(content: [KeyGnome(): 1])) == ["content"])
         #expect(path(Shed(content: [Shed(content: KeyGnome()): 1])) == ["content", "content"])
         #expect(path(Shed(content: Set([Shed(content: KeyGnome())]))) == ["content", "0", "content"])
     }
 
-    @Test func `is refused in any container`() {
+    @Test func `A class instance in a state is refused in any container`() {
         #expect(path(HandWritten(gnome: Gnome(), way: .unkeyed)) == ["list", "1"])
         #expect(path(HandWritten(gnome: Gnome(), way: .nested)) == ["nested", "list"])
         #expect(path(HandWritten(gnome: Gnome(), way: .single)) == [])
         #expect(path(HandWritten(gnome: nil, way: .unkeyed)) == nil)
     }
 
-    @Test func `is refused as an actor too`() {
+    @Test func `An actor in a state is refused like a class instance`() {
         #expect(path(Shed(content: Guard())) == ["content"])
     }
 
-    @Test func `is refused as an existential and as a subclass`() {
+    @Test func `A class instance in a state is refused as an existential and as a subclass`() {
         #expect(path(Erased(content: Gnome())) == ["content"])
         #expect(path(Erased(content: 1)) == nil)
         #expect(path(Shed<Gnome>(content: Dwarf())) == ["content"])
     }
 
-    @Test func `is accepted if it is not encoded`() {
+    @Test func `A class instance in a state is accepted if it is not encoded`() {
         #expect(path(Keeper(count: 1)) == nil)
         #expect(path([Keeper(count: 1)]) == nil)
     }
 
-    @Test func `is refused by its type in rows that do not exist yet`() {
+    @Test func `A class in a state is refused by its type in rows that do not exist yet`() {
         #expect(path(Garden(parts: Table<Int, Bed>())) == ["parts", "gnome"])
         #expect(path(Garden(parts: [String: [Bed]]())) == ["parts", "gnome"])
         #expect(path(Garden(parts: Set<KeyBed>())) == ["parts", "gnome"])
@@ -69,7 +69,7 @@ import Testing
         #expect(path(Garden(parts: [Int]())) == nil)
     }
 
-    @Test func `is refused once it exists if its type could not be found`() {
+    @Test func `A class instance in a state is refused once it exists if its type could not be found`() {
         let (hidden, seen) = (Hidden(gnome: nil), Hidden(gnome: Gnome()))
         #expect(path(Garden(parts: [Hidden]())) == nil)
         #expect(path(Garden(parts: [Plot]())) == nil)
@@ -88,18 +88,18 @@ import Testing
         #expect(refusal(from: hidden, to: Hidden(price: 2, gnome: nil)) == nil)
     }
 
-    @Test func `is refused if it is unchanged, and equal to itself`() {
+    @Test func `A class instance in a state is refused if it is unchanged, and equal to itself`() {
         let gnome = KeyGnome()
         #expect(refusal(from: Pot(number: 1, gnome: gnome), to: Pot(number: 1, gnome: gnome)) == ["gnome"])
     }
 
-    @Test func `may be encoded and decoded`() throws {
+    @Test func `A class instance in a state may be encoded and decoded`() throws {
         let bytes = try StateEncoder().encode(Bed(gnome: Gnome()))
         #expect(try StateDecoder().decode(Bed.self, from: bytes).gnome != nil)
         #expect(try StateEncoder().value(of: Bed(gnome: Gnome())) == ["gnome": [:]])
     }
 
-    @Test func `may hold an encoded value if it is not encoded itself`() throws {
+    @Test func `A class instance in a state may hold an encoded value if it is not encoded itself`() throws {
         let (old, new) = (Garden(parts: [Boxed(number: 1)]), Garden(parts: [Boxed(number: 2)]))
         #expect(path(old) == nil)
         #expect(try Differ.patch(from: old, to: new).patch.description == #"{"parts":{"0":[2]}}"#)

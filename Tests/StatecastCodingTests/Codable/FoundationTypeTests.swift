@@ -4,7 +4,7 @@ import StatecastJSON
 import Testing
 
 @Suite struct `Types of Foundation` {
-    @Test func `decode to equal values, as fields, elements and keys, from CBOR and from the JSON view`() throws {
+    @Test func `Types of Foundation decode to equal values, from CBOR and from the JSON view, as keys too`() throws {
         let everything = Everything.sample
         let tree = try StateEncoder().value(of: everything)
         #expect(try StateDecoder().decode(Everything.self, from: tree) == everything)

@@ -17,7 +17,8 @@ import Testing
         #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
     }
 
-    @Test(arguments: 0..<3) func `decodes correctly after other items of a buffer were decoded`(form: Int) throws {
+    @Test(arguments: 0..<3)
+    func `A part of a decoder that a type retains decodes correctly after other items of a buffer`(form: Int) throws {
         let items = try (0..<20).map {
             try StateEncoder().encode(Plain(name: "entry \($0)", number: $0, inner: ["x": $0]))
         }
@@ -60,7 +61,8 @@ import Testing
 }
 
 @Suite struct `A container of an encoder that a type retains` {
-    @Test func `is refused after the value is complete, and does not affect other values`() throws {
+    @Test
+    func `A retained container of an encoder is refused after the value is complete, and affects no other`() throws {
         let late = Late()
         let values = [
             Intruder(late: late, number: 1), Intruder(late: late, number: 2), Intruder(late: late, number: 3),
@@ -77,7 +79,8 @@ import Testing
 }
 
 @Suite struct `A container that one of its parts writes to` {
-    @Test(arguments: [true, false]) func `is refused for nested and for encoded parts`(isNested: Bool) throws {
+    @Test(arguments: [true, false])
+    func `A container that a nested or an encoded part of it writes to is refused`(isNested: Bool) throws {
         #expect {
             try StateEncoder().encode(Outer(isNested: isNested))
         } throws: { error in

@@ -122,7 +122,7 @@ import Testing
         (["on": [:], "off": [:]], #"expected a case of Lamp, got "on", "off""#),
     ]
 
-    @Test(arguments: cases) func `names the unknown case`(came: Value, message: String) {
+    @Test(arguments: cases) func `An enum of an older build names the unknown case`(came: Value, message: String) {
         let failure = #expect(throws: CodingFailure.self) { try StateDecoder().decode([Lamp].self, from: [came]) }
         #expect(failure?.message == message)
         #expect(failure?.path == ["0"])

@@ -155,7 +155,8 @@ import Testing
         }
     }
 
-    @Test func `is decoded by its type's own rules: a field with a default in the type is not filled`() throws {
+    @Test
+    func `A state of another build is decoded by its type's rules: a field with a default is not filled`() throws {
         let read = try Self.read(["name": "Lamp"], initial: ByHand(title: "initial", count: 1))
         #expect(read == ByHand(title: "Lamp", count: 7))
         // Each of its two containers declares one of the keys.
@@ -267,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func `needs one additional decoding for each missing field of a row type, not for each row`() throws {
+    @Test func `A state of another build needs one more decoding for each missing field, not for each row`() throws {
         let rows = (0..<1000).map { number -> (Value, Value) in (Value(number), ["a": Value(number)]) }
         let read = try Self.read(.map(ValueMap(rows)), initial: Table<Int, Counted>(), rows: [Counted(-1)])
         #expect(read.count == 1000)

@@ -16,11 +16,13 @@ import Testing
         #expect(CorpusFile.all(.json).count > 50)
     }
 
-    @Test(arguments: CorpusFile.all(.decoder)) func `in CBOR has the outcome in its name`(file: CorpusFile) {
+    @Test(arguments: CorpusFile.all(.decoder))
+    func `Hostile input in CBOR has the outcome in its name`(file: CorpusFile) {
         #expect(outcome { () throws(CodingFailure) in _ = try Value(decoding: file.bytes) } == file.outcome)
     }
 
-    @Test(arguments: CorpusFile.all(.patch)) func `in a patch has the outcome in its name`(file: CorpusFile) {
+    @Test(arguments: CorpusFile.all(.patch))
+    func `Hostile input in a patch has the outcome in its name`(file: CorpusFile) {
         let input = ApplyInput(file.bytes)
         let outcome = outcome { () throws(CodingFailure) in
             var value = try Value(decoding: input.value)
@@ -29,7 +31,7 @@ import Testing
         #expect(outcome == file.outcome)
     }
 
-    @Test(arguments: CorpusFile.all(.json)) func `in JSON has the outcome in its name`(file: CorpusFile) {
+    @Test(arguments: CorpusFile.all(.json)) func `Hostile input in JSON has the outcome in its name`(file: CorpusFile) {
         #expect(outcome { () throws(CodingFailure) in _ = try JSON.value(parsing: file.bytes) } == file.outcome)
     }
 

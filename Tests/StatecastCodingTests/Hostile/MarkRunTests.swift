@@ -156,7 +156,7 @@ import Testing
     }
 
     /// A value that code builds directly is not checked, and is safe nevertheless.
-    @Test func `in a value is safe`() throws {
+    @Test func `A text of combining marks only in a value is safe`() throws {
         let long = Self.marks + "\u{301}"
         let value: Value = [.text(long): [.tagged(32, .text(long))]]
         #expect(throws: CodingFailure.self) { try Value(decoding: value.encoded) }

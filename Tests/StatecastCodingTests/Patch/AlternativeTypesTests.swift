@@ -6,7 +6,7 @@ import Testing
 /// would show a value that no primary published.
 @Suite struct `A patch of a type that tries several types` {
     @Test(arguments: Place.allCases)
-    func `leads to the published value, wherever the type is`(place: Place) throws {
+    func `A patch leads to the published value, wherever a type that tries several types is`(place: Place) throws {
         for old in Content.all {
             for new in Content.all {
                 let old = Tried(name: "a", content: old, place: place)

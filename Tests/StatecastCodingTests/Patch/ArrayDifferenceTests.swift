@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `of many scattered insertions and removals needs a bounded number of comparisons`() throws {
+    @Test func `A patch of many scattered changes of an array needs a bounded number of comparisons`() throws {
         var generator = SeededGenerator(seed: 3)
         let old = (0..<4000).map { _ in Compared(number: generator.below(50)) }
         let new = (0..<4100).map { _ in Compared(number: generator.below(50)) }
@@ -198,7 +198,10 @@ import Testing
 @Suite struct `The patches of random edits of an array` {
     typealias Todo = `The patch of an array`.Todo
 
-    @Test(arguments: seeds(0..<250)) func `obey the laws, and are proportional to the edits`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<250))
+    func `The patches of random edits of an array obey the laws, and are proportional to the edits`(
+        seed: UInt64
+    ) throws {
         var generator = SeededGenerator(seed: seed)
         var todos = (0..<generator.below(201)).map { Todo($0) }
         let first = todos

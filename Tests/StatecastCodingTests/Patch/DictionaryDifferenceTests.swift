@@ -148,7 +148,8 @@ import Testing
         #expect(Encoded.encodings.load(ordering: .relaxed) - before == 1)
     }
 
-    @Test func `compares each entry once, and none of collections that share their storage`() throws {
+    @Test
+    func `The patch of a dictionary compares each entry once, and none of collections with shared storage`() throws {
         let old = Lists(0..<1000)
         for (change, patch) in [
             ({ $0.byNumber[17]?.number = -1 }, #"{"byNumber":{"17":{"number":[-1]}}}"#),

@@ -12,7 +12,10 @@ import Testing
             (["whole": ["list": [7: [5]]]], "whole.list"), (["rows": ["a": ["list": [7: [5]]]]], "rows.a.list"),
         ] as [(Value, String)]
     )
-    func `is refused if it does not fit`(wire: Value, path: String) throws {
+    func `A patch that does not fit a type that ignores decoding failures is refused`(
+        wire: Value,
+        path: String
+    ) throws {
         let before = Lenient()
         var state = before
         let patch = try Patch(decoding: wire.encoded)
@@ -27,7 +30,9 @@ import Testing
             ["whole": ["list": [0: ["x"]]]], ["rows": ["a": ["list": [0: ["x"]]]]], ["list": [0: [5]]],
         ] as [Value]
     )
-    func `has the same effect as on the tree if it fits`(wire: Value) throws {
+    func `A patch that fits a type that ignores decoding failures has the same effect as on the tree`(
+        wire: Value
+    ) throws {
         var state = Lenient()
         var tree = try StateEncoder().value(of: state)
         let patch = try Patch(decoding: wire.encoded)

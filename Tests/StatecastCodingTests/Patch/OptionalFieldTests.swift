@@ -10,7 +10,9 @@ import Testing
             Reinterpreted(note: "b", plain: 0, nested: .some(nil), named: "none"),
         ]
     )
-    func `keeps its value, whichever type it is read as`(before: Reinterpreted) throws {
+    func `A field that a patch does not change keeps its value, whichever type it is read as`(
+        before: Reinterpreted
+    ) throws {
         var after = before
         after.count += 1
         let patch = try Differ.patch(from: before, to: after).patch

@@ -29,7 +29,7 @@ import Testing
         #expect(try apply(#"{"a":[null]}"#, to: ["a": 1]) == ["a": .null])
     }
 
-    @Test func `many insertions and removals at once keep the order`() throws {
+    @Test func `many insertions and removals in one patch keep the order`() throws {
         var generator = SeededGenerator(seed: 1)
         let old = ValueMap((0..<50).map { _ in (Value(generator.below(100)), Value(generator.below(9))) })
         let new = ValueMap((0..<50).map { _ in (Value(generator.below(100)), Value(generator.below(9))) })
@@ -52,7 +52,11 @@ import Testing
             ),
         ] as [(String, Value, String)]
     )
-    func `that does not fit names the place, and changes nothing`(json: String, value: Value, message: String) throws {
+    func `A patch that does not fit names the place, and changes nothing`(
+        json: String,
+        value: Value,
+        message: String
+    ) throws {
         var (result, summary) = (value, Summary(of: value))
         let before = summary
         let failure = #expect(throws: CodingFailure.self) { try patch(json).apply(to: &result, summary: &summary) }
@@ -72,7 +76,10 @@ import Testing
         ("a2 6162f6 6161f6", "a2 6161f6 6162f6"), ("bf 6161f6 ff", "a1 6161f6"), ("83 00 1800 80", "83 00 00 80"),
         ("82 a0 9f 6161 ff", "82 a0 81 6161"),
     ])
-    func `in another form than one is written is brought into that form`(other: String, written: String) throws {
+    func `A patch in another form than one is written in is brought into that form`(
+        other: String,
+        written: String
+    ) throws {
         let patch = try Patch(decoding: bytes(other))
         #expect(patch.encode() == bytes(written))
         #expect(try patch == Patch(decoding: bytes(written)))
@@ -82,7 +89,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try Patch(decoding: bytes("a2 01f6 01f6")) }
     }
 
-    @Test(arguments: seeds(0..<80)) func `between any two values leads from one to the other, composed or not`(
+    @Test(arguments: seeds(0..<80)) func `A patch between any two values leads from one to the other, composed or not`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)
@@ -105,7 +112,7 @@ import Testing
         #expect(try Patch(decoding: composed.encode()) == composed)
     }
 
-    @Test func `composed stays as small as its shape allows`() throws {
+    @Test func `A composed patch stays as small as its shape allows`() throws {
         func composed(_ patches: String...) throws -> String {
             try patches.reduce(Patch.none) { try $0.composed(with: patch($1)) }.description
         }

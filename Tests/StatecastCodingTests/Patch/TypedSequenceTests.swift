@@ -66,7 +66,10 @@ import Testing
             ([["row": ["title": [0, 0, []]]], ["row": [.null]]], "row.title"),
         ] as [([Value], String)]
     )
-    func `that does not fit names the place, and does not change the state`(parts: [Value], path: String) throws {
+    func `A sequence that does not fit a typed state names the place, and changes nothing`(
+        parts: [Value],
+        path: String
+    ) throws {
         let before = Shelf(flag: true, row: Row(), counts: [1: 1], shelves: [[:]])
         var state = before
         let patch = try Patch(sequence: parts)

@@ -57,7 +57,8 @@ let treeSizes = [0, 1, 2, 4, 5, 16, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 102
         for (tree, model) in kept { expectSame(tree, model) }
     }
 
-    @Test(arguments: seeds(0..<40)) func `updates keys in any order near the last one, and its copies stay unchanged`(
+    @Test(arguments: seeds(0..<40))
+    func `A sorted tree updates keys in any order near the last one, and its copies stay unchanged`(
         seed: UInt64
     ) {
         var generator = SeededGenerator(seed: seed)

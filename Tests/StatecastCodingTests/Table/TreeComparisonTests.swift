@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `The differences of two trees` {
     @Test(arguments: seeds(0..<30))
-    func `are those of two dictionaries, at a cost proportional to the change`(seed: UInt64) {
+    func `The differences of two trees are those of two dictionaries, at the cost of the change`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let size = [50, 2000, 20_000][generator.below(3)]
         var tree = IntTree.ascending(size)
@@ -49,7 +49,7 @@ import Testing
         expectDifferences(from: old, to: IntTree(), touched: count)
     }
 
-    @Test func `end with the error that the visitor throws`() {
+    @Test func `The differences of two trees end with the error that the visitor throws`() {
         struct Stop: Error, Equatable {}
         #expect(throws: Stop()) {
             try IntTree.differences(from: IntTree(), to: .ascending(3)) { (_, _, _) throws(Stop) in throw Stop() }

@@ -2,7 +2,7 @@ import StatecastCoding
 import Testing
 
 @Suite struct `Editing a value` {
-    @Test func `sets, replaces and removes the keys of a map at any depth`() {
+    @Test func `Editing a value sets, replaces and removes the keys of a map at any depth`() {
         var tree: Value = ["a": ["b": 1]]
         tree["a"]?["c"] = 2
         tree["a"]?["b"] = 3

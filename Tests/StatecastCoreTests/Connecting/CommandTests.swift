@@ -80,7 +80,7 @@ import Testing
         commands.forEach { $0(2) }
     }
 
-    @Test func `bound to a value is called without one, and equals those with an equal value`() {
+    @Test func `A command bound to a value is called without one, and equals those bound to an equal value`() {
         let seen = Recorder<Int>()
         let (named, other) = (Command<Int>(id: "drive") { seen.record($0) }, Command<Int>(id: "stop") { _ in })
         let unique = Command<Int> { seen.record(-$0) }

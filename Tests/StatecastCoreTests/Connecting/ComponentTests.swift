@@ -140,7 +140,7 @@ private let rounds = 200
 
 @Suite struct `After the cancellation of a connection` {
     @MainActor
-    @Test func `on the main actor, a view receives nothing, including queued props`() async {
+    @Test func `After its connection is cancelled, a view on the main actor receives not even queued props`() async {
         for _ in 0..<rounds {
             let core = Lorry.core()
             let gauge = Gauge(-1)
@@ -160,7 +160,8 @@ private let rounds = 200
         }
     }
 
-    @Test func `on its own actor, a component receives nothing, including queued props`() async {
+    @Test
+    func `After its connection is cancelled, a component on its own actor receives not even queued props`() async {
         for _ in 0..<rounds {
             let core = Lorry.core()
             let clerk = Clerk()

@@ -130,7 +130,7 @@ import Testing
         _ = await ends.next()
     }
 
-    @Test func `end the connection after the component is deallocated`() async {
+    @Test func `Ticks end the connection after the component is deallocated`() async {
         let core = Lorry.core()
         let (ends, deaths) = (Arrivals<Void>(), Arrivals<Void>())
         let (ticks, tick) = AsyncStream.makeStream(of: Timestamp.self)

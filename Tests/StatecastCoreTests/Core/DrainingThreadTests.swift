@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `that is longer than its bound loses nothing, from tasks and from threads`(areTasks: Bool) async {
+    func `A queue that changes threads at its bound loses nothing, from tasks and from threads`(areTasks: Bool) async {
         let (writers, each) = (8, 5_000)
         let core = logCore()
         let done = Gate()

@@ -36,7 +36,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `releases its observers and taps, even if their subscriptions are held`(isDetached: Bool) {
+    func `A core without references releases observers and taps, even if their subscriptions are held`(
+        isDetached: Bool
+    ) {
         let ends = Recorder<Void>()
         let held = Recorder<Subscription>()
         let isGone = gone(logCore) { core in
@@ -63,7 +65,7 @@ import Testing
         #expect(isGone)
     }
 
-    @Test func `is deallocated although a middleware holds the dispatcher, which then does nothing`() throws {
+    @Test func `A core is deallocated although a middleware holds its dispatcher, which then does nothing`() throws {
         let kept = Box<any ActionDispatcher>()
         let reduced = Recorder<Int>()
         let isGone = gone {
@@ -150,7 +152,7 @@ import Testing
         await returned.passed()
     }
 
-    @Test func `is deallocated after a long queue is drained on another thread, not before`() async {
+    @Test func `A core without references is deallocated after another thread drained its queue, not before`() async {
         let ended = Gate()
         let reduced = Recorder<Int>()
         do {

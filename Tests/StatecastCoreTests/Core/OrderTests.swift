@@ -3,7 +3,7 @@ import Testing
 @testable import StatecastCore
 
 @Suite struct `The processing of one action` {
-    @Test func `calls middlewares, taps, the reducer, observers, taps, effects and the awaiting task in this order`()
+    @Test func `Middlewares, taps, reducer, observers, taps, effects and the awaiting task come in this order`()
         async
     {
         let steps = Recorder<String>()

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [63, 64, 65, 1_000])
-    func `keeps the order of requests that fill several chunks, in each of many turns`(count: Int) {
+    func `A serial drain queue keeps the order of requests that fill several chunks, in each turn`(count: Int) {
         let queue = Queue<Int>()
         #expect(queue.beginDraining())
         for _ in 0..<3 {
@@ -138,7 +138,7 @@ import Testing
         #expect(steps.all == ["process 1", "end 1", "process 2", "end 2", "process 3", "end 3"])
     }
 
-    @Test func `loses no request of many threads, keeps the order of each thread, and has one drainer at a time`() async
+    @Test func `A serial drain queue loses no request, keeps each thread's order, and has one drainer at a time`() async
     {
         let queue = Queue<(thread: Int, number: Int)>()
         let (threads, each) = (8, 5_000)

@@ -3,7 +3,7 @@ import StatecastCore
 import Testing
 
 @Suite struct `A tap` {
-    @Test func `before the reducer receives the old state and revision`() throws {
+    @Test func `A tap before the reducer receives the old state and revision`() throws {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<TappedAction<Log>>()
@@ -17,7 +17,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `after the reducer receives the new state and revision`() throws {
+    @Test func `A tap after the reducer receives the new state and revision`() throws {
         let core = logCore()
         core.dispatch(Append(1))
         let seen = Recorder<TappedAction<Log>>()
@@ -112,7 +112,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `cancelled while its registration is queued is never called, and released`() {
+    @Test func `A tap that is cancelled while its registration is queued is released, and never called`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let ends = Recorder<Void>()
@@ -158,7 +158,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `on a queue runs there, in order`() async {
+    @Test func `A tap on a queue runs there, in order`() async {
         let core = Lorry.core()
         let queue = DispatchQueue(label: "tap")
         let seen = Arrivals<Int>()
@@ -172,7 +172,7 @@ import Testing
     }
 
     @MainActor
-    @Test func `on the main actor may access its state`() async {
+    @Test func `A tap on the main actor may access its state`() async {
         let core = Lorry.core()
         var seen: [Int] = []
         let told = Arrivals<Void>()

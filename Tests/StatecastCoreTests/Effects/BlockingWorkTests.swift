@@ -34,7 +34,7 @@ import Testing
         await ended.reaching(count)
     }
 
-    @Test func `beyond the number of threads is queued and runs in order`() async {
+    @Test func `Blocking work beyond the number of threads is queued and runs in order`() async {
         let threads = BlockingThreadPool(maxThreadCount: 2)
         let begun = Recorder<Int>()
         let (first, others) = (Gate(), Gate())

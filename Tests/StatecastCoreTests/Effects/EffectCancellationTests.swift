@@ -61,7 +61,7 @@ import Testing
         #expect(Set([AnyID(1), AnyID(1.0), AnyID(UInt8(1)), AnyID(1)]).count == 3)
     }
 
-    @Test func `merged with new work under the id replaces the work`() async {
+    @Test func `Cancelling an effect, merged with new work under its id, replaces the work`() async {
         let steps = Recorder<String>()
         let core = Core(
             0,

@@ -10,7 +10,7 @@ import Testing
         return core.state.entries
     }
 
-    @Test func `out of nothing gives no effect`() {
+    @Test func `Composing effects out of nothing gives no effect`() {
         #expect(Effect.none.isNone)
         #expect(Effect.merge().isNone)
         #expect(Effect.sequence().isNone)
@@ -34,7 +34,7 @@ import Testing
         #expect(sent(by: effect) == [1, 2, 3, 4, 5])
     }
 
-    @Test func `repeatedly does not increase the depth`() {
+    @Test func `Composing effects repeatedly does not increase their depth`() {
         var merged = Effect.none
         var sequence = Effect.none
         for number in 0..<1_000 {
@@ -60,7 +60,7 @@ import Testing
         #expect(Effect.sequence(work, many, .dispatch(Append(1))).workCount == 200_001)
     }
 
-    @Test func `in a sequence starts the next effect after the results of the one before`() {
+    @Test func `A sequence of effects starts each one after the results of the one before`() {
         let effect = Effect.merge(
             .sequence(
                 .dispatch(Append(1)),

@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct `Starting effects` {
     @Test(arguments: [false, true])
-    func `follows the call order, each effect up to its first suspension before the next`(inOneAction: Bool) async {
+    func `Effects start in the order of the calls, each up to its first suspension before the next`(
+        inOneAction: Bool
+    ) async {
         let begun = Recorder<Int>()
         let count = 1_000
         let recording = { @Sendable (number: Int) -> Effect in

@@ -44,7 +44,7 @@ private final class ManualClock: EffectClock {
         #expect(core.effects.runningCount == 0)
     }
 
-    @Test func `in a sequence precedes the parts after it, also if it is cancelled`() async {
+    @Test func `A delayed action in a sequence precedes the parts after it, also if it is cancelled`() async {
         let core = effectCore([
             "it": .sequence(.delay(Append(1), for: .zero), .dispatch(Append(2))),
             "other": .sequence(.delay(Append(3), for: .seconds(86_400), id: "later"), .dispatch(Append(4))),

@@ -54,7 +54,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `and all other observations are available for any source`() {
+    @Test func `Removing duplicates and all other observations are available for any source`() {
         func follow(_ source: some StateSource<Lorry>, _ seen: Recorder<Int>) -> Subscription {
             source.observe { seen.record($0.new.miles) }
         }
@@ -85,7 +85,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `also applies to writable parts, and to parts of parts`() {
+    @Test func `An equality with a tolerance also applies to writable parts, and to parts of parts`() {
         let subscriptions = [
             observe(core.scope(\.miles, removeDuplicates: near)),
             observe(core.scope { $0 }.scope({ $0.miles }, removeDuplicates: near)),

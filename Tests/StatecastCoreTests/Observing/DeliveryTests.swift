@@ -96,7 +96,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `inline is complete when an uncontended dispatch returns`() {
+    @Test func `Delivery inline is complete when an uncontended dispatch returns`() {
         let core = Lorry.core()
         let seen = Recorder<Int>()
         let subscription = core.observe(on: .inline) { seen.record($0.new.miles) }

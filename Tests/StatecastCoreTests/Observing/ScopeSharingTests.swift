@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `share one mapping and one comparison for each change`() {
+    @Test func `The observers of a scope share one mapping and one comparison for each change`() {
         let counted = Counted()
         let subscriptions = (0..<10).map { _ in counted.scope.observe(replay: .none) { _ in } }
         counted.core.dispatch(Refuelled(fuel: 1))
@@ -46,7 +46,7 @@ import Testing
         #expect(counted.comparisons.count == 0)
     }
 
-    @Test func `share with the observers of its parts`() {
+    @Test func `The observers of a scope share its mapping and comparison with the observers of its parts`() {
         let counted = Counted()
         let inner = Tally()
         let fuel = counted.scope.scope { inner.counting($0.fuel) }
@@ -83,7 +83,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `and those of the core are notified in the order of registration`() {
+    @Test func `The observers of a scope and those of the core are notified in the order of registration`() {
         let core = Lorry.core()
         let order = Recorder<String>()
         let tank = core.scope { $0.tank }
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `of a part of a part do not mistake a change of another history for a known one`(isMoved: Bool) {
+    func `Observers of a part of a part do not mistake a change of another history for a known one`(isMoved: Bool) {
         let source = ManualSource<Lorry>()
         let seen = Recorder<String>()
         let fuel = source.scope(\.tank).scope(\.fuel)

@@ -25,7 +25,7 @@ import Testing
         #expect(await iterator.next(isolation: #isolation) == 1)
     }
 
-    @Test func `neither retains the core nor waits for one that is deallocated`() async {
+    @Test func `A sequence of states neither retains the core nor waits for one that is deallocated`() async {
         var core: Core<Lorry>? = Lorry.core()
         let states = core?.states
         let miles = core?.scope(\.miles).states

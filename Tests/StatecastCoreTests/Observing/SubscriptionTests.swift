@@ -57,7 +57,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func `cancelled by an earlier observer misses the current change`() {
+    @Test func `A subscription cancelled by an earlier observer misses the current change`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let second = Box<Subscription>()
@@ -68,7 +68,7 @@ import Testing
         first.cancel()
     }
 
-    @Test func `cancelled while its registration is queued never delivers, and is released`() {
+    @Test func `A subscription cancelled while its registration is queued never delivers, and is released`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
         let ends = Recorder<Void>()

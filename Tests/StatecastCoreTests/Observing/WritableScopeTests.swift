@@ -89,7 +89,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `written by an observer changes in queue order`() {
+    @Test func `A writable scope written by an observer changes in queue order`() {
         let core = Lorry.core()
         let seen = Recorder<[Int]>()
         let fuel = core.scope(\.tank).scope(\.fuel)

@@ -17,7 +17,7 @@ import Testing
         #expect(slots["a"] == nil)
     }
 
-    @Test func `run in the order in which they were added`() {
+    @Test func `Reducer slots run in the order in which they were added`() {
         let slots = ReducerSlots<Log>()
         for number in 0..<100 { slots[number] = appending(number) }
         #expect(folded(slots) == Array(0..<100))
@@ -55,7 +55,7 @@ import Testing
         #expect(core.state.entries == [1, 2, 3])
     }
 
-    @Test func `changed by one of their reducers apply from the next action on`() {
+    @Test func `Reducer slots changed by one of their reducers apply from the next action on`() {
         let slots = ReducerSlots<Log>()
         let added = appending(2)
         slots["first"] = Reducer { log, _ in
@@ -82,7 +82,7 @@ import Testing
         #expect(folded(slots) == [2])
     }
 
-    @Test func `change from other threads while actions are reduced`() async {
+    @Test func `Reducer slots change from other threads while actions are reduced`() async {
         let slots = ReducerSlots<Log>()
         slots["first"] = appending(1)
         let core = Core(Log(), reducer: slots.reducer, now: { .epoch })

@@ -64,7 +64,7 @@ import Testing
         #expect(log.entries == [1, 9])
     }
 
-    @Test func `combined runs in the order given, each on the result of the one before`() {
+    @Test func `Combined reducers run in the order given, each on the result of the one before`() {
         let double = Reducer<Log> { log, _ in log.entries = log.entries.map { $0 * 2 } }
         var first = Log(entries: [1])
         _ = Reducer.combine(Log.reducer, double).reduce(into: &first, Append(5), context: context)
@@ -74,13 +74,13 @@ import Testing
         #expect(second.entries == [2, 5])
     }
 
-    @Test func `combined out of none ignores actions`() {
+    @Test func `A reducer combined out of none ignores actions`() {
         var log = Log(entries: [1])
         _ = Reducer.combine([]).reduce(into: &log, Append(5), context: context)
         #expect(log.entries == [1])
     }
 
-    @Test func `pulled back changes only its part, and passes the context on`() {
+    @Test func `A reducer pulled back changes only its part, and passes the context on`() {
         let seen = Recorder<ActionContext>()
         let noting = Reducer<Log>.withContext { _, _, context in
             seen.record(context)
@@ -93,7 +93,7 @@ import Testing
         #expect(seen.all == [context])
     }
 
-    @Test func `pulled back changes a large part without copying it`() {
+    @Test func `A reducer pulled back changes a large part without copying it`() {
         var pair = Pair(right: Log(entries: Array(repeating: 0, count: 1_000)))
         pair.right.entries.reserveCapacity(2_000)
         let before = pair.right.entries.withUnsafeBufferPointer { $0.baseAddress }

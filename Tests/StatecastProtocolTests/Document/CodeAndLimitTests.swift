@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `in examples have the kind of their frame`() throws {
+    @Test func `The codes in the examples of the protocol's document have the kind of their frame`() throws {
         let kinds = Dictionary(Self.rows.map { ($0[0], $0[1]) }) { first, _ in first }
         for example in Self.document.blocks("frame") {
             switch try AnyFrame(decoding: example.bytes[...]) {
@@ -83,7 +83,7 @@ import Testing
         )
     }
 
-    @Test func `named in the text exist`() throws {
+    @Test func `The limits that the text of the protocol's document names exist`() throws {
         let known = Set(Self.tables.joined().map { $0[0] })
         let text = ProtocolDocument.file("docs/PROTOCOL.md")
         let named = text.matches(of: #/`((?:max|min)[A-Z][A-Za-z]+|[a-z][A-Za-z]+(?:Interval|Retention))`/#).map {

@@ -44,7 +44,10 @@ import Testing
         #expect(Diagnostic.text(try Value(decoding: Array(body))) == example.text("diag"))
     }
 
-    @Test(arguments: examples) func `have their fields where the grammar says`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's example frames have their fields where the grammar says`(
+        example: ProtocolDocument.Block
+    ) throws {
         let (_, body) = try #require(Message.split(message(example)))
         let value = try Value(decoding: Array(body))
         let names = Self.grammar.names(of: try kind(of: value)[1])
@@ -66,7 +69,8 @@ import Testing
         #expect(names.map { fields.values[$0] } == elements && names.count == 4)
     }
 
-    @Test(arguments: examples) func `may have more elements, but not fewer`(example: ProtocolDocument.Block) throws {
+    @Test(arguments: examples)
+    func `The protocol's example frames may have more elements, but not fewer`(example: ProtocolDocument.Block) throws {
         let (_, body) = try #require(Message.split(message(example)))
         let elements = try #require(try Value(decoding: Array(body)).arrayValue)
         let more = Value.array(elements + ["later", ["more": 1]]).encoded
@@ -76,7 +80,10 @@ import Testing
     }
 
     @Test(arguments: [("welcome-with-offer", [7]), ("receipts", [4, 1]), ("schema", [3, 0])])
-    func `have inner arrays of exactly the listed elements`(name: String, path: [Int]) throws {
+    func `The protocol's example frames have inner arrays of exactly the listed elements`(
+        name: String,
+        path: [Int]
+    ) throws {
         let example = try #require(Self.examples.first { $0.name == name })
         let value = try Value(decoding: example.bytes)
         #expect(

@@ -12,7 +12,7 @@ import Testing
         document.blocks("subscribe", "unsubscribe", "frame", "push", in: section)
     }
 
-    @Test func `a replica joins as described`() throws {
+    @Test func `a replica joins as the protocol's document describes`() throws {
         let steps = Self.steps(in: "A replica joins")
         var primary = try DocumentPrimary()
         var replica = try DocumentReplica(nonce: 0x9F3C_61D2_A07B_E458)
@@ -38,7 +38,7 @@ import Testing
         #expect(replica.verified == 1 && replica.status == .live)
     }
 
-    @Test func `a sender sends as described`() throws {
+    @Test func `a sender sends as the protocol's document describes`() throws {
         let steps = Self.steps(in: "A sender sends two actions, one is rejected")
         var primary = try DocumentPrimary()
         var sender = try DocumentSender(SessionSecret(high: 0x5ca1_ab1e_0ddb_a11f, low: 0x00dc_afe5_eed5_eaf1))

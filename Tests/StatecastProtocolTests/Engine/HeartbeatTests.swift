@@ -21,7 +21,7 @@ import Testing
         #expect(heartbeats == [expected])
     }
 
-    @Test func `one is sent every interval, none before`() {
+    @Test func `A heartbeat is sent every interval, none before`() {
         var bench = PrimaryBench()
         _ = bench.tick(at: .origin)
         #expect(bench.nextDeadline == .seconds(1))
@@ -29,7 +29,7 @@ import Testing
         #expect(bench.tick(at: .seconds(1)).heartbeats.count == 1)
     }
 
-    @Test func `after a long suspension one is sent, not a burst`() {
+    @Test func `After a long suspension one heartbeat is sent, not a burst`() {
         var bench = PrimaryBench()
         #expect(bench.tick(at: .seconds(1000)).heartbeats.count == 1)
         #expect(bench.tick(at: .seconds(1000.5)) == [])

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `gets the missed updates from the journal, and the later ones from memory`() throws {
+    @Test func `A joiner gets missed updates from the journal, and the later ones from memory`() throws {
         var bench = Self.bench()
         let directives = bench.join(from: Self.position)
         #expect(
@@ -44,7 +44,7 @@ import Testing
         #expect(bench.joinsWaiting == 0)
     }
 
-    @Test func `starts from a snapshot if memory drops more updates during the read`() {
+    @Test func `A joiner starts from a snapshot if memory drops more updates while the journal is read`() {
         var bench = Self.bench()
         bench.join(from: Self.position)
         bench.advance(by: 3)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [nil, [], updates(3...5)])
-    func `starts from a snapshot if the journal's updates do not reach`(past: [Update]?) {
+    func `A joiner starts from a snapshot if the journal's updates do not reach those in memory`(past: [Update]?) {
         var bench = Self.bench()
         bench.join(from: Self.position)
         bench.pastRead(past, after: Revision(2))
@@ -87,7 +87,7 @@ import Testing
         #expect(bench.turn().welcome(on: PrimaryBench.join(5, Self.position)) != nil)
     }
 
-    @Test func `starts from a snapshot while a read for another one runs, even if that one has left`() {
+    @Test func `A joiner starts from a snapshot while a read for another one runs, even if that one has left`() {
         var bench = Self.bench()
         bench.join(1, from: Self.position)
         _ = bench.unsubscribed(from: PrimaryBench.join(1, Self.position))
@@ -97,7 +97,7 @@ import Testing
         #expect(bench.join(3, from: Fixture.position(3)).count == 1)
     }
 
-    @Test func `starts from a snapshot if it missed more than maxCatchUpComposed updates`() {
+    @Test func `A joiner that missed more than maxCatchUpComposed updates in the journal starts from a snapshot`() {
         for (most, offers) in [(8, 0), (7, 1)] {
             var bench = PrimaryBench(
                 .with {

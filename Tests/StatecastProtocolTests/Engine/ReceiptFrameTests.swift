@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `that do not fit a frame follow in another, and resolve all actions of a sender`() throws {
+    @Test func `Receipts that do not fit a frame follow in another, and resolve all actions of a sender`() throws {
         let maxFrameBytes = 1000
         var bench = Self.alternating(400) { $0.maxFrameBytes = maxFrameBytes }
         var sender = SenderBench.open()
@@ -91,7 +91,7 @@ import Testing
         return PrimaryBench(history: history)
     }
 
-    @Test func `need a few bytes for a thousand applied actions`() throws {
+    @Test func `Sessions in a snapshot need a few bytes for a thousand applied actions`() throws {
         var bench = PrimaryBench()
         bench.push(1...1000)
         bench.turnAndCommit()

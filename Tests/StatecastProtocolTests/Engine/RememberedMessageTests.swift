@@ -66,7 +66,7 @@ import Testing
         #expect(remembered(by: &bench) == [17, 18, 19, 20])
     }
 
-    @Test func `are dropped with the outcomes beyond the window, and with a rolled-back batch`() {
+    @Test func `Rejection messages are dropped with outcomes beyond the window or a rolled-back batch`() {
         var bench = Self.bench(.with { $0.maxWindowActions = 4 })
         bench.push(1...3)
         bench.turnAndCommit()

@@ -120,7 +120,9 @@ import Testing
     ///
     /// - Parameter isReceived: whether the receipts of the first part reach the sender.
     @Test(arguments: [false, true])
-    func `names its own first number in a refusal, so that its sender doubles nothing`(isReceived: Bool) throws {
+    func `The refused rest of a split frame has its own first number, so that the sender doubles nothing`(
+        isReceived: Bool
+    ) throws {
         var primary = PrimaryBench()
         primary.engine.budget = TurnBudget(actions: 2)
         var sender = SenderBench()
@@ -406,7 +408,7 @@ import Testing
         #expect(bench.reduced == Revision(2))
     }
 
-    @Test func `name nothing while a state is compared and encoded, or an own action is reduced`() {
+    @Test func `Marks name nothing while a state is compared and encoded, or an own action is reduced`() {
         var bench = PrimaryBench()
         let marks = bench.engine.marks
         bench.engine.request(.action(LocalAction(TestAction(number: 9), origin: .dispatched)))
@@ -423,7 +425,7 @@ import Testing
         }
     }
 
-    @Test func `are there for actions that cannot be decoded, and for those that crashed before`() {
+    @Test func `Actions that cannot be decoded, or crashed before, have marks around their reduction`() {
         var bench = PrimaryBench(suspects: [Suspect(session: Fixture.session, number: ActionNumber(2), isPoison: true)])
         let marks = bench.engine.marks
         let frame = ActionsFrame(
@@ -549,7 +551,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `are added once, after all parts of a batch that is reduced again`(hasJournal: Bool) {
+    func `Local observers are added once, after all parts of a batch that is reduced again`(hasJournal: Bool) {
         var bench = PrimaryBench(hasJournal: hasJournal)
         bench.act()
         bench.engine.request(.action(LocalAction(TestAction(number: 0, verdict: .breaksState), origin: .dispatched)))

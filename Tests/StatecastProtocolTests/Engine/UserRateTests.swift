@@ -132,7 +132,7 @@ import Testing
         #expect(bench.reduced == Revision(100))
     }
 
-    @Test func `bounds nothing if it is 0`() {
+    @Test func `A user's rate bounds nothing if it is 0`() {
         var bench = PrimaryBench(
             .with { limits in
                 (limits.maxUserActionsPerSecond, limits.maxUserBytesPerSecond) = (0, 0)

@@ -89,7 +89,7 @@ extension SeededGenerator {
 }
 
 @Suite struct `Runs of outcomes` {
-    @Test(arguments: seeds(0..<500)) func `equal plain lists after any changes`(seed: UInt64) {
+    @Test(arguments: seeds(0..<500)) func `Runs of outcomes equal plain lists after any changes`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var runs = OutcomeRuns(first: ActionNumber(1))
         var list = OutcomeList(start: 1)
@@ -355,7 +355,8 @@ extension SeededGenerator {
         #expect((try? OutcomeRuns(decoding: runs.encoded)) == runs, "seed \(seed)")
     }
 
-    @Test(arguments: seeds(0..<200)) func `in parts keep the limits of each part, and are complete`(seed: UInt64) {
+    @Test(arguments: seeds(0..<200))
+    func `Encoded runs of outcomes in parts keep the limits of each part, and are complete`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let runs = generator.someRuns(from: 1)
         let (maxBytes, maxRuns) = (generator.below(200), 1 + generator.below(4))

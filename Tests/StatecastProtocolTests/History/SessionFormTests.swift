@@ -18,7 +18,7 @@ import Testing
         #expect(try BatchRecord(decoding: record(digest)).runs.map(\.session) == [Fixture.session])
     }
 
-    @Test func `in another form is malformed`() {
+    @Test func `A session in a record in another form is malformed`() {
         let forms: [[UInt8]] = [
             [], [1], Array(digest.dropFirst()), Array(digest.dropFirst(2)), [2] + digest.dropFirst(), digest + [0],
         ]

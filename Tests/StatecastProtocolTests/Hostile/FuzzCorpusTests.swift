@@ -9,6 +9,11 @@ import Testing
         try FuzzCorpus.replay("FuzzRecord", RecordLaws.check)
     }
 
-    @Test func `of replicas and senders breaks no law`() throws { try FuzzCorpus.replay("FuzzPeer", PeerLaws.check) }
-    @Test func `of stores breaks no law`() throws { try FuzzCorpus.replay("FuzzStore", StoreLaws.check) }
+    @Test func `The corpus of the fuzzer of replicas and senders breaks no law`() throws {
+        try FuzzCorpus.replay("FuzzPeer", PeerLaws.check)
+    }
+
+    @Test func `The corpus of the fuzzer of stores breaks no law`() throws {
+        try FuzzCorpus.replay("FuzzStore", StoreLaws.check)
+    }
 }

@@ -2,21 +2,21 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A replica that follows` {
-    @Test func `updates that chain are applied`() {
+    @Test func `a replica applies updates that chain`() {
         var bench = ReplicaBench.live(at: 5)
         #expect(bench.receive(Fixture.update(5, 6)).applied == [6])
         #expect(bench.receive(Fixture.update(6, 9)).applied == [9])
         #expect(bench.machine.position == Fixture.position(9))
     }
 
-    @Test func `a known update is ignored`() {
+    @Test func `a replica ignores a known update`() {
         var bench = ReplicaBench.live(at: 5)
         #expect(bench.receive(Fixture.update(4, 5)).applied == [])
         #expect(bench.receive(Fixture.update(3, 4)).applied == [])
         #expect(bench.status == .live)
     }
 
-    @Test func `a gap makes it join again from its revision, after a jitter`() {
+    @Test func `a gap makes a replica join again from its revision, after a jitter`() {
         var bench = ReplicaBench.live(at: 5)
         #expect(bench.receive(Fixture.update(6, 7)).contains(.count(.gap)))
         #expect(bench.status == .joining)
@@ -55,7 +55,10 @@ import Testing
     }
 
     @Test(arguments: [(Fixture.lineage, Epoch(4)), (Fixture.otherLineage, Epoch(1)), (Fixture.otherLineage, Epoch(9))])
-    func `a newer epoch or another lineage makes it join again, whatever the frame`(lineage: Lineage, epoch: Epoch) {
+    func `a newer epoch or another lineage makes a replica join again, whatever the frame`(
+        lineage: Lineage,
+        epoch: Epoch
+    ) {
         for isHeartbeat in [true, false] {
             var bench = ReplicaBench.live(at: 5)
             if isHeartbeat {
@@ -69,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `it adopts the epoch of the primary that welcomed it`() {
+    @Test func `a replica adopts the epoch of the primary that welcomed it`() {
         var bench = ReplicaBench.live(at: 5)
         bench.heartbeat(head: 5, epoch: Epoch(4))
         bench.wait()
@@ -78,7 +81,7 @@ import Testing
         #expect(bench.receive(Fixture.update(5, 6, epoch: Epoch(4))).applied == [6])
     }
 
-    @Test func `a heartbeat at its revision has the digest verified`() {
+    @Test func `a replica verifies the digest of a heartbeat at its revision`() {
         var bench = ReplicaBench.live(at: 5)
         #expect(bench.heartbeat(head: 5) == [.time(Fixture.time), .verify(Fixture.position(5), digest: 5)])
     }
@@ -92,7 +95,7 @@ import Testing
         #expect(bench.joinsFrom == Fixture.position(5))
     }
 
-    @Test func `it is stale after maxMissedHeartbeats missed heartbeats, and live with the next`() {
+    @Test func `a replica is stale after maxMissedHeartbeats missed heartbeats, and live with the next`() {
         var bench = ReplicaBench.live(at: 5, .with { $0.maxMissedHeartbeats = 3 })
         bench.wait(until: .seconds(3.9))
         #expect(bench.status == .live)
@@ -104,7 +107,7 @@ import Testing
         #expect(bench.machine.nextDeadline == .seconds(64))
     }
 
-    @Test func `it counts heartbeats by the primary's own interval`() {
+    @Test func `a replica counts heartbeats by the primary's own interval`() {
         var bench = ReplicaBench()
         let welcome = Welcome(
             lineage: Fixture.lineage,
@@ -123,7 +126,7 @@ import Testing
         #expect(bench.status == .stale)
     }
 
-    @Test func `when stale, it applies an update that chains, and joins at one that does not`() {
+    @Test func `a stale replica applies an update that chains, and joins at one that does not`() {
         var bench = ReplicaBench.live(at: 5)
         bench.wait()
         #expect(bench.receive(Fixture.update(5, 6)).applied == [6])

@@ -3,7 +3,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A replica whose document differs` {
-    @Test func `it heals by joining from nothing`() {
+    @Test func `a replica whose document differs heals by joining from nothing`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(5, 6))
         #expect(bench.fail(at: Fixture.position(6)).contains(.count(.diverged)))
@@ -12,7 +12,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `directly after a snapshot it is incompatible, and does not retry`() {
+    @Test func `a replica whose document differs directly after a snapshot is incompatible, and does not retry`() {
         var bench = ReplicaBench.live(at: 5)
         bench.fail(at: Fixture.position(5))
         guard case .incompatible(let reason)? = bench.status else {
@@ -28,7 +28,7 @@ import Testing
         #expect(bench.nonces.count == 1)
     }
 
-    @Test func `a second failure before a confirmed digest makes it incompatible`() {
+    @Test func `a second failure before a confirmed digest makes a replica incompatible`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(5, 6))
         bench.fail(at: Fixture.position(6))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `after a confirmed digest it heals again`() {
+    @Test func `after a confirmed digest a replica whose document differs heals again`() {
         var bench = ReplicaBench.live(at: 5)
         for revision in UInt64(5)..<10 {
             bench.receive(Fixture.update(revision, revision + 1))
@@ -53,7 +53,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `when incompatible, it joins again when another primary answers`() {
+    @Test func `an incompatible replica joins again when another primary answers`() {
         for (epoch, lineage) in [(Epoch(4), Fixture.lineage), (Epoch(1), Fixture.otherLineage)] {
             var bench = ReplicaBench.live(at: 5)
             bench.fail(at: Fixture.position(5))
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// A heartbeat is published after all updates up to its head, and after the welcome.
-    @Test func `of a primary that does not reach the head of its welcome, it joins again, then says so`() throws {
+    @Test func `a replica whose primary stays below the head of its welcome joins again, then says so`() throws {
         var bench = ReplicaBench()
         bench.welcome(head: 9, offer: ReplicaBench.offer(5, bytes: 1, chunk: 1))
         bench.chunk(0, [1], of: 5)
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// The heartbeat may be of a connection that was replaced.
-    @Test func `it is live after one heartbeat below the head of its welcome`() {
+    @Test func `a replica is live after one heartbeat below the head of its welcome`() {
         var bench = ReplicaBench()
         for _ in 0..<3 {
             bench.welcome(head: 9, offer: ReplicaBench.offer(5, bytes: 1, chunk: 1))
@@ -111,7 +111,7 @@ import Testing
         #expect(bench.machine == before)
     }
 
-    @Test func `a failure in an older epoch of the same history makes it start from nothing`() {
+    @Test func `a failure in an older epoch of the same history makes a replica start from nothing`() {
         var bench = ReplicaBench.live(at: 5)
         bench.fail(at: Fixture.position(5, epoch: Epoch(2)))
         #expect(bench.joinsFrom == .some(nil))

@@ -3,7 +3,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A replica that joins` {
-    @Test func `it subscribes to the feed, then joins with its position`() throws {
+    @Test func `a replica subscribes to the feed, then joins with its position`() throws {
         let bench = ReplicaBench()
         #expect(bench.subscriptions.first == .feed)
         #expect(bench.subscriptions.count == 2)
@@ -11,7 +11,7 @@ import Testing
         #expect(bench.statuses == [.joining])
     }
 
-    @Test func `after a welcome without an offer it continues from its position`() {
+    @Test func `after a welcome without an offer a replica continues from its position`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(7, 8))
         bench.wait()
@@ -25,7 +25,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
-    @Test func `a welcome at its own position makes it live at once`() {
+    @Test func `a welcome at its own position makes a replica live at once`() {
         var bench = ReplicaBench.live(at: 5)
         bench.receive(Fixture.update(7, 8))
         bench.wait()
@@ -34,7 +34,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
-    @Test func `after a welcome with an offer it pulls and installs the snapshot, and follows`() {
+    @Test func `after a welcome with an offer a replica pulls and installs the snapshot, and follows`() {
         var bench = ReplicaBench()
         bench.welcome(head: 5, offer: ReplicaBench.offer(4, bytes: 3, chunk: 2))
         #expect(bench.chunksAsked == [0, 1])
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `after a welcome that it cannot follow it joins from nothing, with a delay`() {
+    @Test func `after a welcome that it cannot follow a replica joins from nothing, with a delay`() {
         for (head, lineage) in [(UInt64(4), Fixture.lineage), (5, Fixture.otherLineage)] {
             var bench = ReplicaBench.live(at: 5)
             bench.receive(Fixture.update(6, 7))
@@ -153,7 +153,7 @@ import Testing
         #expect(asked.duration(to: bench.now) <= .seconds(1))
     }
 
-    @Test func `when refused, it reports that and retries later`() {
+    @Test func `a replica whose join is refused reports that and retries later`() {
         var bench = ReplicaBench()
         let reason = Rejection(.unknownStore, "no such store")
         #expect(bench.answer(.refusal(Refusal(reason))).contains(.count(.refused(.unknownStore))))
@@ -166,7 +166,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `when the primary is busy, it waits at least the given time`() {
+    @Test func `when the primary is busy, a replica waits at least the given time`() {
         var bench = ReplicaBench()
         bench.answer(.refusal(Refusal(Rejection(.busy, "later"), retryAfter: .seconds(7))))
         #expect(bench.subscriptions == [.feed])
@@ -178,7 +178,7 @@ import Testing
         #expect(bench.now <= .seconds(9))
     }
 
-    @Test func `after a suspension of hours it joins once`() {
+    @Test func `after a suspension of hours a replica joins once`() {
         var bench = ReplicaBench()
         bench.wait(until: .seconds(100_000))
         #expect(bench.nonces.count == 2)

@@ -4,7 +4,7 @@ import Testing
 
 /// A connection may stay open and deliver nothing, as when a proxy or a NAT has forgotten it.
 @Suite struct `A replica on a connection that delivers nothing` {
-    @Test func `connects anew after the silence of missed heartbeats and a random delay`() {
+    @Test func `A replica connects anew after the silence of missed heartbeats and a random delay`() {
         var delays: Set<Duration> = []
         for seed in 0..<50 {
             var bench = ReplicaBench.live(at: 5, seed: UInt64(seed))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `connects anew in every phase in which a message is awaited`() {
+    @Test func `A replica connects anew after silence in every phase in which a message is awaited`() {
         var joining = ReplicaBench()
         while joining.reconnections.isEmpty { joining.wait() }
         #expect(joining.joinsFrom == .some(nil))
@@ -47,7 +47,7 @@ import Testing
         #expect(incompatible.subscriptions == [.feed], "it joins when another primary answers")
     }
 
-    @Test func `any message, also one that it ignores or cannot read, counts as delivered`() {
+    @Test func `any message to a replica, also one that it ignores or cannot read, counts as delivered`() {
         var bench = ReplicaBench.live(at: 5)
         for second in 1..<100 {
             bench.wait(until: .seconds(Double(second)))
@@ -62,7 +62,7 @@ import Testing
         #expect(bench.reconnections[0] > .seconds(103))
     }
 
-    @Test func `never replaces a connection because a join is slow, or because it waits after a refusal`() {
+    @Test func `A replica never replaces a connection because a join is slow or it waits after a refusal`() {
         var slow = ReplicaBench()
         for second in 1..<100 {
             slow.wait(until: .seconds(Double(second)))

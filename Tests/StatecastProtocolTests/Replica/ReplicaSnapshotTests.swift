@@ -16,7 +16,7 @@ import Testing
 
     private static let chunks: [[UInt8]] = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10]]
 
-    @Test func `it requests maxChunksAhead chunks, then one for each that arrives`() {
+    @Test func `a replica requests maxChunksAhead chunks, then one for each that arrives`() {
         var bench = pulling()
         #expect(bench.chunksAsked == [0, 1, 2])
         bench.chunk(1, Self.chunks[1], of: 5)
@@ -70,7 +70,7 @@ import Testing
         #expect(bench.subscriptions == [.feed])
     }
 
-    @Test func `after a gap in the buffered updates it joins again from the last one that chained`() {
+    @Test func `after a gap in the buffered updates a replica joins again from the last one that chained`() {
         var bench = pulling()
         bench.receive(Fixture.update(5, 6))
         bench.receive(Fixture.update(7, 8))
@@ -82,7 +82,7 @@ import Testing
         #expect(bench.joinsFrom == Fixture.position(6))
     }
 
-    @Test func `it buffers maxBacklogBytes bytes of updates`() {
+    @Test func `a replica buffers maxBacklogBytes bytes of updates while it pulls a snapshot`() {
         let bytes = Fixture.patch(to: 6).count + MemoryLayout<Update>.size
         for (maxBytes, isHeld) in [(bytes, true), (bytes - 1, false)] {
             var bench = pulling { $0.maxBacklogBytes = maxBytes }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `when the snapshot is gone it joins again from nothing`() {
+    @Test func `when the snapshot is gone a replica joins again from nothing`() {
         var bench = pulling()
         let gone = Frame.refusal(Refusal(Rejection(.snapshotGone, "gone")))
         #expect(bench.receive(gone, on: .snapshot(Fixture.lineage, Revision(4), index: 0)) == [])
@@ -113,7 +113,7 @@ import Testing
         #expect(bench.status == .live)
     }
 
-    @Test func `when no chunk arrives for maxRetryDelay it joins again`() {
+    @Test func `when no chunk arrives for maxRetryDelay a replica joins again`() {
         var bench = pulling()
         bench.now = .seconds(9)
         bench.chunk(0, Self.chunks[0], of: 5)

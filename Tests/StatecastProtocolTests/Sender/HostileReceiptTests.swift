@@ -160,7 +160,7 @@ extension SeededGenerator {
         #expect(StatedReceipts(first: 1, runs: [honest]).frame != nil)
     }
 
-    @Test func `gets its outcome from a run of rejections whose messages nothing can count`() throws {
+    @Test func `A sender gets its outcome from a run of rejections whose messages nothing can count`() throws {
         let reason = Rejection(.refused, "no")
         let runs = [
             StatedRun(count: 1, kind: .applied(Revision(5))), StatedRun(count: 1 << 62, kind: .rejected(reason)),
@@ -185,7 +185,7 @@ extension SeededGenerator {
             .storageFull, .busy, .unknownSession, .unknownStore, .malformed,
         ] as [Rejection.Code]
     )
-    func `takes a receipt for final that says that the action has no outcome`(code: Rejection.Code) throws {
+    func `A sender takes a receipt for final that says that the action has no outcome`(code: Rejection.Code) throws {
         var bench = SenderBench.open()
         let ticket = bench.send()[0]
         bench.push()

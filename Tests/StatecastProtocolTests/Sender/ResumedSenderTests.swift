@@ -14,7 +14,7 @@ import Testing
         return saved.session
     }
 
-    @Test func `pushes actions without an outcome under the same session and numbers, after the watermark`() throws {
+    @Test func `A resumed sender pushes actions without outcomes under the same numbers, after the watermark`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         #expect(bench.subscriptions == [.receipts(Fixture.session)])
         #expect(bench.push().isEmpty, "before it has received the watermark")
@@ -54,7 +54,8 @@ import Testing
         #expect(bench.push().map(\.numbers) == [3...5])
     }
 
-    @Test func `numbers its actions correctly after others were resolved out of order or without a number`() throws {
+    @Test
+    func `A resumed sender numbers actions correctly though others were resolved unordered or unnumbered`() throws {
         let saved = try Self.saved { saved in
             try saved.resolve(2, SavedBench.tooLarge)
             try saved.resolve(4, SavedBench.applied(3))
@@ -127,8 +128,7 @@ import Testing
     }
 
     /// PROTOCOL.md, section 8.4: a copy of a session file gives two processes one session.
-    @Test func `that was copied takes the outcomes of the other's actions for its own until the numbers differ`() throws
-    {
+    @Test func `A copied sender takes the other's outcomes for its own until the numbers differ`() throws {
         let saved = try Self.saved()
         var (original, copy) = (SenderBench(resuming: saved), SenderBench(resuming: saved))
         original.watermark(5)
@@ -169,7 +169,8 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...3])
     }
 
-    @Test func `has no more actions in flight than the primary remembers, counted from the saved number`() throws {
+    @Test
+    func `A resumed sender's actions in flight, counted from the saved number, do not exceed the window`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil, window: 3)
         #expect(bench.push().map(\.numbers) == [1...3])
@@ -180,7 +181,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [4...5])
     }
 
-    @Test func `states the lowest number whose receipt is not saved`() throws {
+    @Test func `A resumed sender states the lowest number whose receipt is not saved`() throws {
         var bench = SenderBench(resuming: try Self.saved())
         bench.watermark(nil)
         #expect(bench.push().map(\.header.lowest) == [ActionNumber(1)])

@@ -39,7 +39,7 @@ import Testing
         #expect(decoded.resolved.count == 4 && decoded.resolved == change.resolved)
     }
 
-    @Test func `merged changes equal consecutive changes`() throws {
+    @Test func `merged changes of a saved session equal consecutive changes`() throws {
         var (first, second) = (SessionChange(), SessionChange())
         first.enqueue(Self.chunk(1, position: 1))
         first.endInput(at: InputMark(position: 2))

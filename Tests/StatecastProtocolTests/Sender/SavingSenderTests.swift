@@ -27,7 +27,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [2...2])
     }
 
-    @Test func `saves input that is no action with its outcome, and never pushes it`() throws {
+    @Test func `A sender saves input that is no action with its outcome, and never pushes it`() throws {
         var chunk = ActionChunk(first: Ticket(rawValue: 1))
         chunk.append([1])
         chunk.append(invalid: Rejection(.malformed, "no action"), mark: InputMark(position: 2))

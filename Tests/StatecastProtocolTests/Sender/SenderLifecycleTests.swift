@@ -3,7 +3,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A sender that stops` {
-    @Test func `it tells sent actions from others, once`() {
+    @Test func `a sender that stops tells sent actions from others, once`() {
         var bench = SenderBench.open()
         let sent = bench.send(3)
         bench.push()
@@ -18,7 +18,7 @@ import Testing
         #expect(bench.handle { $0.stop(because: "again") } == [])
     }
 
-    @Test func `before it has started, none was sent`() {
+    @Test func `a sender that stops before it has started has sent no action`() {
         var machine = SenderMachine(Fixture.secret, limits: Limits(), now: .origin)
         _ = machine.submitted(ActionChunk([[1], [2]], first: Ticket(rawValue: 1)))
         let reason = Rejection(.notSent, "the end before the action was sent; it will not be applied")

@@ -2,7 +2,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A sender that pushes` {
-    @Test func `it subscribes to its receipts first, and pushes nothing before the watermark`() {
+    @Test func `a sender subscribes to its receipts first, and pushes nothing before the watermark`() {
         var bench = SenderBench()
         #expect(bench.subscriptions == [.receipts(Fixture.session)])
         bench.send()

@@ -62,7 +62,7 @@ import Testing
         #expect(bench.machine == before)
     }
 
-    @Test func `when receipts are missing it requests the watermark with a growing delay, and pushes nothing`() {
+    @Test func `when receipts are missing a sender requests the watermark, ever later, and pushes nothing`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -103,7 +103,7 @@ import Testing
         #expect(bench.machine.nextDeadline == nil)
     }
 
-    @Test func `after a suspension of hours it requests the watermark once`() {
+    @Test func `after a suspension of hours a sender requests the watermark once`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -112,7 +112,7 @@ import Testing
         #expect(bench.wait(until: .seconds(100_000)) == [])
     }
 
-    @Test func `it pushes again from an expected number`() {
+    @Test func `a sender pushes again from an expected number`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -120,7 +120,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [3...5])
     }
 
-    @Test func `it follows one expected number per minRetryDelay`() {
+    @Test func `a sender follows one expected number per minRetryDelay`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -136,7 +136,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [2...5])
     }
 
-    @Test func `a further loss before that shows by missing receipts`() {
+    @Test func `a further loss within minRetryDelay of an expected number shows by missing receipts`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()

@@ -4,7 +4,7 @@ import Testing
 
 /// A connection may stay open and deliver nothing, as when a proxy or a NAT has forgotten it.
 @Suite struct `A sender on connections that deliver nothing` {
-    @Test func `replaces both after two requests without an answer, and sends what is outstanding again`() {
+    @Test func `A sender replaces both connections after two unanswered requests, and sends again`() {
         var bench = SenderBench.open()
         let ticket = bench.send()[0]
         bench.push()
@@ -24,7 +24,7 @@ import Testing
         #expect(bench.revision(ticket) == 1)
     }
 
-    @Test func `waits for twice as many requests each time, up to eight times as many`() {
+    @Test func `A sender waits for twice as many requests before each new connection, up to eight times as many`() {
         var bench = SenderBench()
         var requests: [Int] = []
         while requests.count < 6 {
@@ -57,7 +57,8 @@ import Testing
         #expect(bench.schemas.count == 1)
     }
 
-    @Test func `replaces the one for actions alone if requests are answered and the number stands still`() {
+    @Test
+    func `A sender replaces only the connection for actions if requests are answered and the number stands still`() {
         var bench = SenderBench.open()
         bench.send()
         for _ in 0..<2 {
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `also if the connection accepts no further frame`(isBlockedLater: Bool) {
+    func `A sender also replaces a connection for actions that accepts no further frame`(isBlockedLater: Bool) {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -88,8 +89,8 @@ import Testing
         #expect(bench.push().map(\.numbers) == [1...1])
     }
 
-    @Test func `stays unreachable, however often the primary answers, until the endpoint for actions accepts a frame`()
-    {
+    @Test
+    func `A sender stays unreachable, though the primary answers, until the endpoint for actions accepts a frame`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -104,7 +105,7 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `keeps a connection on which anything that was pushed is answered`() {
+    @Test func `A sender keeps a connection on which anything that was pushed is answered`() {
         let answers: [(inout SenderBench) -> Void] = [
             { $0.expect(1) }, { $0.refuse(.overloaded, retryAfter: .seconds(1), first: 1) },
         ]

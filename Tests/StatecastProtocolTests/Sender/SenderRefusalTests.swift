@@ -3,7 +3,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `A sender that is refused` {
-    @Test func `for now: it pauses at least the given time, keeps its actions, and requests the watermark`() {
+    @Test func `A sender refused for now pauses for the given time, keeps its actions, and asks again`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -78,7 +78,7 @@ import Testing
         #expect(bench.revision(ticket) == 1)
     }
 
-    @Test func `its session unknown in answer to the only frame: that was not applied, and is sent again`() {
+    @Test func `If the only frame is refused as of an unknown session, it was not applied, and is sent again`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
@@ -95,7 +95,7 @@ import Testing
         #expect(left.map { bench.revision($0) } == [2, 3])
     }
 
-    @Test func `its session unknown in answer to a later frame: sent actions are unknown`() {
+    @Test func `If a later frame is refused as of an unknown session, the outcomes of sent actions are unknown`() {
         var bench = SenderBench.open()
         let left = bench.send(3)
         bench.push()
@@ -106,7 +106,10 @@ import Testing
     @Test(arguments: [
         (Rejection.Code.unknownSession, Duration?.none), (.storageFull, .seconds(1)), (.unknownStore, nil),
     ])
-    func `a frame that is not outstanding: it continues`(code: Rejection.Code, retryAfter: Duration?) {
+    func `a sender continues after the refusal of a frame that is not outstanding`(
+        code: Rejection.Code,
+        retryAfter: Duration?
+    ) {
         var bench = SenderBench()
         bench.watermark(nil, opened: 7)
         bench.send()
@@ -125,7 +128,7 @@ import Testing
         #expect(bench.refuse(code, retryAfter: retryAfter, first: 2, opened: 7) == [], "nothing is outstanding")
     }
 
-    @Test func `its session unknown: sent actions are unknown, the others continue in a new session`() {
+    @Test func `If a session is unknown, outcomes of sent actions are unknown, and others get a new session`() {
         var bench = SenderBench.open()
         var left: [Ticket] = []
         for _ in 0..<2 {
@@ -147,7 +150,8 @@ import Testing
         #expect(bench.machine.nextFrame?.header.opened == JournalSequence(9))
     }
 
-    @Test func `by a primary without the store: all actions fail with the reason, and it retries from time to time`() {
+    @Test
+    func `If the primary lacks the store, all actions fail with the reason, and the sender retries now and then`() {
         var bench = SenderBench()
         let ticket = bench.send()[0]
         bench.refuse(.unknownStore)
@@ -169,7 +173,7 @@ import Testing
         #expect(bench.revision(later) != nil)
     }
 
-    @Test func `actions sent before a final refusal are unknown`() {
+    @Test func `outcomes of actions sent before a final refusal are unknown`() {
         var bench = SenderBench.open()
         let left = bench.send()[0]
         bench.push()
@@ -180,7 +184,7 @@ import Testing
         #expect(bench.machine.pendingCount == 0)
     }
 
-    @Test func `a reason for unknown names session and number`() {
+    @Test func `the reason of an unknown outcome names session and number`() {
         var bench = SenderBench.open()
         let ticket = bench.send()[0]
         bench.push()

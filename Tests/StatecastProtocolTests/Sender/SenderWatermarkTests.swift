@@ -3,7 +3,7 @@ import StatecastProtocol
 import Testing
 
 @Suite struct `The watermark at the sender` {
-    @Test func `in the same lineage it continues after the watermark`() {
+    @Test func `in the same lineage a sender continues after the watermark`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -15,7 +15,7 @@ import Testing
         #expect(bench.outcomes.count == 5)
     }
 
-    @Test func `it never goes back before a receipt`() {
+    @Test func `a sender never goes back before a receipt`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -25,7 +25,7 @@ import Testing
         #expect(bench.push().map(\.numbers) == [4...5])
     }
 
-    @Test func `a watermark without a number lets it push everything again`() {
+    @Test func `a watermark without a number lets a sender push everything again`() {
         var bench = SenderBench.open()
         bench.send(3)
         bench.push()
@@ -37,7 +37,7 @@ import Testing
         #expect(frames.map(\.header.base) == [ActionNumber(1)])
     }
 
-    @Test func `if receipts are lost after the watermark it requests it again`() {
+    @Test func `if receipts are lost after the watermark a sender requests the watermark again`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.asked == 3)
     }
 
-    @Test func `an unrequested one causes no resend and no delay`() {
+    @Test func `an unrequested watermark causes no resend and no delay`() {
         var bench = SenderBench.open()
         bench.send(5)
         bench.push()
@@ -66,7 +66,7 @@ import Testing
         #expect(bench.push() == [], "and not for this one")
     }
 
-    @Test func `an unrequested one does not end a pause`() {
+    @Test func `an unrequested watermark does not end a pause`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -87,14 +87,14 @@ import Testing
         #expect(bench.push() == [])
     }
 
-    @Test func `an unrequested one still changes the endpoint`() {
+    @Test func `an unrequested watermark still changes the endpoint`() {
         var bench = SenderBench.open()
         bench.send()
         bench.push()
         #expect(bench.watermark(0, endpoint: "tcp://b:1") == [.connect("tcp://b:1")])
     }
 
-    @Test func `of another lineage makes sent actions unknown, and sends the others under new numbers`() {
+    @Test func `A watermark of another lineage makes sent actions unknown, and gives the others new numbers`() {
         var bench = SenderBench.open()
         let left = bench.send(2)
         bench.push()
@@ -126,7 +126,7 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `back in a lineage with the session it begins a new one`() {
+    @Test func `a sender that is back in a lineage with its session begins a new session`() {
         var bench = SenderBench.open()
         bench.send(3)
         bench.push()
@@ -144,7 +144,7 @@ import Testing
         #expect(bench.revision(ticket) != nil)
     }
 
-    @Test func `beyond the sent numbers it reports a diverged session, and continues with a new one`() {
+    @Test func `a watermark beyond the sent numbers makes a sender report a diverged session, and begin a new one`() {
         var bench = SenderBench.open()
         let left = bench.send(2)
         bench.push()
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `the last number sent has not diverged`() {
+    @Test func `a watermark at the last number sent is no diverged session`() {
         var bench = SenderBench.open()
         bench.send(2)
         bench.push()
@@ -185,7 +185,7 @@ import Testing
         #expect(bench.status == .open)
     }
 
-    @Test func `it connects again only when the endpoint changed`() {
+    @Test func `a sender connects again only when the endpoint in the watermark changed`() {
         var bench = SenderBench.open()
         #expect(!bench.watermark(nil).contains(.connect(Fixture.endpoint)))
         #expect(bench.watermark(nil, endpoint: "tcp://b:1").contains(.connect("tcp://b:1")))

@@ -22,7 +22,8 @@ import Testing
         try ActionsFrame(decoding: bytes[...])
     }
 
-    @Test(arguments: seeds(0..<200)) func `the encoding equals that of the elements one by one`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200))
+    func `the encoding of a frame of actions equals that of its elements one by one`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let actions = (0..<generator.below(30)).map { _ in generator.bytes(below: 300) }
         let frame = frame(actions, from: &generator)
@@ -45,7 +46,8 @@ import Testing
     }
 
     /// Byte strings with heads of any width, and other items.
-    @Test(arguments: seeds(0..<1000)) func `it accepts the elements that a reader of byte strings accepts`(
+    @Test(arguments: seeds(0..<1000))
+    func `a frame of actions accepts the elements that a reader of byte strings accepts`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

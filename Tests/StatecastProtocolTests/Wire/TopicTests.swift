@@ -26,13 +26,13 @@ import Testing
         #expect(try Address(parsing: shifted[2...]) == address, "a slice that does not begin at zero")
     }
 
-    @Test(arguments: addresses) func `those of receipts are recognized in a message`(address: Address) {
+    @Test(arguments: addresses) func `topics of receipts are recognized in a message`(address: Address) {
         let isOfReceipts = if case .receipts = address.topic { true } else { false }
         #expect(Message.isOfReceipts(address.bytes + Array("/receipts/x".utf8)) == isOfReceipts)
     }
 
     @Test(arguments: ["sc9/a/receipts/1\0", "sc1/a/receipts/\0x", "sc9/a/b/receipts/1\0"])
-    func `those of receipts are recognized in other versions`(text: String) {
+    func `topics of receipts are recognized in other versions`(text: String) {
         #expect(Message.isOfReceipts(Array(text.utf8)))
     }
 

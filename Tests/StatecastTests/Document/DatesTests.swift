@@ -15,7 +15,7 @@ import Testing
         #expect(Timestamp(Date(timeIntervalSince1970: -1.000_6)) == Timestamp(milliseconds: -1_001))
     }
 
-    @Test func `beyond the timestamps is the nearest of them`() {
+    @Test func `A date beyond the timestamps becomes the nearest of them`() {
         #expect(Timestamp(Date(timeIntervalSince1970: .infinity)) == .latest)
         #expect(Timestamp(Date(timeIntervalSince1970: 1e300)) == .latest)
         #expect(Timestamp(Date(timeIntervalSince1970: -1e300)) == .earliest)

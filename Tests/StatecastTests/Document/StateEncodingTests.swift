@@ -6,7 +6,8 @@ import Testing
 
 /// The size on the wire of a change of one row.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `An update of one row's field, beside eleven other fields` {
-    @Test func `is a message of at most 96 bytes, whose patch has at most 40`() async throws {
+    @Test
+    func `An update of one row's field beside eleven other fields has at most 96 bytes, its patch 40`() async throws {
         let primary = try Primary(
             store: "depot",
             state: Depot(rows: 10_000),

@@ -76,7 +76,7 @@ import Testing
         #expect(throws: CodingFailure.self) { try content.apply(.none) }
     }
 
-    @Test func `has no state after a patch that does not fit, until the next snapshot`() throws {
+    @Test func `A replica's typed content has no state after an unfit patch, until the next snapshot`() throws {
         var content = try content(of: Board.self, from: .example)
         let misfit = Patch(from: ["rows": ["x": ["count": 1]]], to: ["rows": ["x": ["count": 2]]])
         #expect(throws: CodingFailure.self) { try content.apply(misfit) }

@@ -1,5 +1,7 @@
 import Testing
 
 @Suite struct `The corpus of the fuzzer of access lists, key files and authentication` {
-    @Test func `breaks no law`() throws { try FuzzCorpus.replay("FuzzAccess", AccessLaws.check) }
+    @Test func `The corpus of the fuzzer of access lists, key files and authentication breaks no law`() throws {
+        try FuzzCorpus.replay("FuzzAccess", AccessLaws.check)
+    }
 }

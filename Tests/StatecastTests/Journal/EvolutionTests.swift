@@ -34,7 +34,8 @@ import Testing
         return (contents, records, try journal.snapshots())
     }
 
-    @Test func `is opened with the fields that it lacks filled, in the same history, once`() async throws {
+    @Test
+    func `A journal of another build is opened with missing fields filled once, in the same history`() async throws {
         let folder = try TemporaryFolder()
         func journal() -> any Journal { SQLiteJournal(at: folder.path + "/journal") }
         let first = try await Self.run(FirstShop.self, journal(), listing: 1...3)
@@ -49,7 +50,7 @@ import Testing
         #expect(try Self.contents(journal()).1.map(\.to.rawValue) == [1, 2, 3, 4])
     }
 
-    @Test func `continues without a change if its epochs have another number for State`() async throws {
+    @Test func `A journal continues without a change if its epochs have another number for State`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal, listing: 1...2)
         let last = try #require(try journal.open()?.epochs.last)
@@ -63,7 +64,8 @@ import Testing
         #expect(again.position.revision == revision)
     }
 
-    @Test func `continues without a change if fields have another order and types other names`() async throws {
+    @Test
+    func `A journal continues without a change if fields have another order and types other names`() async throws {
         let journal = MemoryJournal()
         let second = try await Self.run(SecondShop.self, journal, listing: 1...2)
         let reordered = try await Self.run(ReorderedShop.self, journal, listing: 3...3)
@@ -165,7 +167,7 @@ import Testing
     enum RestartKind: CaseIterable, Sendable { case memory, file }
 
     @Test(arguments: RestartKind.allCases)
-    func `is refused with the name of a missing field, and opened once the field has a value`(kind: RestartKind)
+    func `A journal that lacks a field is refused by its name, and opened once the field has a value`(kind: RestartKind)
         async throws
     {
         let folder = try TemporaryFolder()
@@ -226,7 +228,7 @@ import Testing
 
     // MARK: Crashes
 
-    @Test func `is opened by either build after a crash between the claim and the migration`() async throws {
+    @Test func `A journal is opened by either build after a crash between the claim and the migration`() async throws {
         for isOld in [true, false] {
             let journal = MemoryJournal()
             try await Self.run(SecondShop.self, journal, listing: 1...1)
@@ -275,7 +277,8 @@ import Testing
         }
     }
 
-    @Test func `stores a snapshot of the converted state, so that the next start is fast`() async throws {
+    @Test
+    func `A journal of another build stores a snapshot of the converted state, for a fast next start`() async throws {
         let journal = MemoryJournal()
         try await Self.run(FirstShop.self, journal, listing: 1...3)
         try await Self.run(SecondShop.self, journal, SecondShop.evolution)

@@ -8,7 +8,7 @@ import Testing
 
 /// A journal that cannot be written.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A full journal` {
-    @Test func `an awaited action is rejected, and rolled back`() async throws {
+    @Test func `an awaited action for a full journal is rejected, and rolled back`() async throws {
         let journal = FaultyJournal()
         let events = EventLog()
         let primary = try Primary.diary(journal, effect: { line, _ in .run { _ in events.add(line) } })
@@ -26,7 +26,7 @@ import Testing
         #expect(!events.events.contains("2"))
     }
 
-    @Test func `a dispatched action is reduced once there is room`() async throws {
+    @Test func `a dispatched action is reduced once a full journal has room`() async throws {
         let journal = FaultyJournal()
         let primary = try Primary.diary(journal)
         try await primary.start()
@@ -40,7 +40,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `senders wait, and no action is lost or duplicated`() async throws {
+    @Test func `senders wait for a full journal, and no action is lost or duplicated`() async throws {
         let journal = FaultyJournal()
         let primary = try Primary.diary(journal)
         let address = try await primary.start()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `does not block the other stores of its node, and loses and duplicates nothing`() async throws {
+    @Test func `A journal with deferred frames blocks no other store, and loses and duplicates nothing`() async throws {
         let node = try await Node()
         let (first, second) = (try node.sender("first"), try node.sender("second"))
         var receipts = [try await node.holdJournal(first)]
@@ -263,8 +263,7 @@ import Testing
         await node.node.stop()
     }
 
-    @Test func `refuses frames that exceed the bound of deferred ones, and processes them in order later`() async throws
-    {
+    @Test func `Frames beyond the bound of deferred ones are refused, and processed in order later`() async throws {
         let node = try await Node { $0.maxHeldBytes = 2000 }
         let (first, second) = (try node.sender("first"), try node.sender("second"))
         let held = try await node.holdJournal(first)
@@ -290,7 +289,7 @@ import Testing
         await node.node.stop()
     }
 
-    @Test func `defers no frames of the only store of a node, and refuses nothing`() async throws {
+    @Test func `The journal of the only store of a node defers no frames, and refuses nothing`() async throws {
         let node = try await Node(stores: 1) { $0.maxHeldBytes = 0 }
         let sender = try node.sender("first")
         let held = try await node.holdJournal(sender)

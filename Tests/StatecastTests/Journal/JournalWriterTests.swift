@@ -69,7 +69,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `accepts none after another failure, even if the disk was full before or after it`(isFullFirst: Bool) throws {
+    func `A journal's writer accepts no record after a failure, even if the disk was full, too`(
+        isFullFirst: Bool
+    ) throws {
         append(1)
         #expect(writer.drain() == nil)
         journal.fail(FaultyJournal.full, count: 1)

@@ -40,7 +40,7 @@ import Testing
         return journal
     }
 
-    @Test func `results in the same state, with the recorded times and sessions`() async throws {
+    @Test func `A replay results in the same state, with the recorded times and sessions`() async throws {
         let journal = try await Self.journal(lines: 10)
         let replay = try JournalReplay(of: Diary.self, actions: Diary.actions, reducer: Self.reducer)
         let report = try replay.run(journal)

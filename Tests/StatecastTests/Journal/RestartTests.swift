@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.memory, .full])
-    func `sends a returning replica the missed updates, however few it keeps in memory`(kind: Kind)
+    func `A primary with a journal sends a replica all missed updates, however few it keeps in memory`(kind: Kind)
         async throws
     {
         let folder = try TemporaryFolder()
@@ -127,7 +127,7 @@ import Testing
         await second.stop()
     }
 
-    @Test func `does not start when its records cannot be read, and does not read them in another way first`()
+    @Test func `A primary with unreadable records does not start, and does not read them in another way`()
         async throws
     {
         // A stop with a snapshot would leave nothing to replay.
@@ -146,7 +146,7 @@ import Testing
         await again.stop()
     }
 
-    @Test func `stores snapshots, prunes the history before them, and recovers from them`() async throws {
+    @Test func `A primary stores snapshots, prunes the history before them, and recovers from them`() async throws {
         let folder = try TemporaryFolder()
         let journal = Self.journals(.full, in: folder)
         var configuration = PrimaryConfiguration.anyPorts

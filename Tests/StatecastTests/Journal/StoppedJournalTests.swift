@@ -61,7 +61,8 @@ import Testing
         #expect(try journal.snapshots().map(\.revision.rawValue) == [0, 2, 3])
     }
 
-    @Test func `makes the next start independent of the records and of any one snapshot`() async throws {
+    @Test
+    func `Stopping a primary makes its next start independent of the records and any one snapshot`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let first = try Primary.diary(SQLiteJournal(at: path))
@@ -81,7 +82,8 @@ import Testing
         }
     }
 
-    @Test func `and starting again restores the first snapshot's file`() async throws {
+    @Test
+    func `Stopping a primary with a journal and starting again restores the first snapshot's file`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let first = try Primary.diary(SQLiteJournal(at: path))
@@ -162,7 +164,9 @@ import Testing
     }
 
     @Test(arguments: Durability.allCases)
-    func `acknowledges nothing any more, and ends with a message`(durability: Durability) async throws {
+    func `A primary whose journal is removed or replaced acknowledges nothing, and ends with a message`(
+        durability: Durability
+    ) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let log = EventLog()
@@ -198,7 +202,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `does not continue while another primary uses its journal`() async throws {
+    @Test func `A primary whose journal is replaced does not continue while another primary uses it`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/journal"
         let first = try Primary.diary(SQLiteJournal(at: path))

@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    @Test func `an action that a thread dispatches to a sender is sent, reduced and published`() async {
+    @Test func `With all of Swift's threads blocked, an action that a thread dispatches is sent and published`() async {
         await #expect(processExitsWith: .success) {
             let (reduced, published) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let primary = try Self.primary(reduced)
@@ -345,7 +345,7 @@ import Testing
         }
     }
 
-    @Test func `a replica's snapshot is encoded`() async {
+    @Test func `With all threads of Swift's pool blocked, a replica's snapshot is encoded`() async {
         await #expect(processExitsWith: .success) {
             let primary = try Self.primary(DispatchSemaphore(value: 0))
             let address = try await primary.start()

@@ -41,7 +41,7 @@ import Testing
         #expect(bench.receipts == [1: swallowed, 2: swallowed, 3: .applied(Revision(1))])
     }
 
-    @Test func `dispatch actions of the primary's own process, once, after those that wait`() throws {
+    @Test func `Middlewares dispatch actions of the primary's own process, once, after those that wait`() throws {
         let sessions = EventLog()
         let doubling = Middleware<Diary> { action, store, next in
             guard let written = action as? Written else { return try next(action) }
@@ -58,7 +58,7 @@ import Testing
         #expect(sessions.events == [session, session, "own", "own"])
     }
 
-    @Test func `run one inside the other, the first one outermost`() throws {
+    @Test func `Middlewares on a primary run one inside the other, the first one outermost`() throws {
         func adding(_ letter: String) -> Middleware<Diary> {
             Middleware { action, _, next in
                 try next((action as? Written).map { Written(line: $0.line + letter) } ?? action)

@@ -6,7 +6,7 @@ import Testing
 
 /// The effects that a primary's reducer returns.
 @Suite(.timeLimit(.minutes(10))) struct `Effects on a primary` {
-    @Test func `start only when their action is durable, after update, receipts and observers, in order`() throws {
+    @Test func `Effects start when their action is durable, after update, receipts and observers, in order`() throws {
         let bench = try StoreBench(isDurableAtOnce: false) { line, _ in .dispatch(Written(line: "\(line)!")) }
         bench.store.begin()
         let events = bench.events
@@ -78,7 +78,8 @@ import Testing
         #expect(events.events == ["went on"])
     }
 
-    @Test func `are named by lineage, revision and index, and so is the initial effect by its start`() async throws {
+    @Test
+    func `Effects are named by lineage, revision and index, and the initial one also by its start`() async throws {
         let keys = EventLog()
         let note: @Sendable (Send) async -> Void = { send in
             keys.add("\(send.idempotencyKey)")
@@ -180,7 +181,8 @@ import Testing
         #expect(rejection.code == .tooLarge)
     }
 
-    @Test func `wait while the window of the primary's own session is full, and then continue in order`() async throws {
+    @Test
+    func `Effects wait while the window of the primary's own session is full, and continue in order`() async throws {
         let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.maxWindowActions = 2 }) { line, _ in
             guard line == "ask" else { return .none }
             return .merge((1...5).map { .dispatch(Written(line: "\($0)")) })
@@ -218,7 +220,7 @@ import Testing
         #expect(bench.lines.count <= 9 + 17 * 4)
     }
 
-    @Test func `end with the store, and later actions of them are dropped`() async throws {
+    @Test func `Effects on a primary end with the store, and later actions of them are dropped`() async throws {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)
         let bench = try StoreBench { line, _ in

@@ -20,7 +20,8 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `keeps the order of actions that one thread dispatches, before the start and after`() async throws {
+    @Test
+    func `A primary keeps the order of actions that one thread dispatches, before and after its start`() async throws {
         let primary = try Primary.diary()
         for number in 1...500 { primary.dispatch(Written(line: "\(number)")) }
         try await primary.start()
@@ -88,7 +89,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `shows an observer without replay the actions dispatched after it, also in an open batch`()
+    @Test func `An observer without replay gets the actions dispatched after it, also in an open batch`()
         async throws
     {
         let (reducing, go) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
@@ -152,7 +153,7 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `that is stopped refuses actions, and shows its observers the state of the next start`() async throws {
+    @Test func `A stopped primary refuses actions, and shows its observers the state of the next start`() async throws {
         let primary = try Primary.diary()
         let (changes, told) = AsyncStream.makeStream(of: Change<Diary>.self)
         let subscription = primary.observe { told.yield($0) }
@@ -174,7 +175,8 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `that is stopped before its start refuses the actions that waited for the start`() async throws {
+    @Test
+    func `A primary that is stopped before its start refuses the actions that waited for the start`() async throws {
         let primary = try Primary.diary()
         let waiting = Task { try await primary.send(Written(line: "a")) }
         await primary.stop()

@@ -26,7 +26,7 @@ import Testing
         return try StateDecoder().decode(Diary.self, from: value)
     }
 
-    @Test func `the next batch is reduced, and neither is visible`() throws {
+    @Test func `While a record is in flight, the next batch is reduced, and neither is visible`() throws {
         let bench = try bench()
         for line in ["a", "b"] {
             try bench.push(Written(line: line))
@@ -41,7 +41,7 @@ import Testing
         #expect(bench.mailbox.state == Diary(lines: ["a", "b"]))
     }
 
-    @Test func `a batch that is reduced again starts at its state`() throws {
+    @Test func `While a record is in flight, a batch that is reduced again starts at its state`() throws {
         let bench = try bench()
         try bench.push(Written(line: "a"))
         bench.turn()
@@ -52,7 +52,7 @@ import Testing
         #expect(try replayed(bench) == Diary(lines: ["a", "b"]))
     }
 
-    @Test func `a snapshot contains the durable state`() async throws {
+    @Test func `While a record is in flight, a snapshot contains the durable state`() async throws {
         let bench = try bench()
         try bench.push(Written(line: "a"))
         bench.turn()
@@ -66,7 +66,7 @@ import Testing
         #expect(offer.digest == Summary(of: try StateEncoder().value(of: Diary(lines: ["a"]))).digest)
     }
 
-    @Test func `a new observer waits for the actions dispatched before, and is added in order`() throws {
+    @Test func `While a record is in flight, a new observer waits for earlier actions, and is added in order`() throws {
         let bench = try bench()
         let shown = EventLog()
         bench.mailbox.dispatch(Written(line: "a"))
@@ -80,7 +80,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `an observer that registers between two turns waits, too`() throws {
+    @Test func `While a record is in flight, an observer that registers between two turns waits, too`() throws {
         let bench = try bench()
         let shown = EventLog()
         bench.mailbox.dispatch(Written(line: "a"))
@@ -93,7 +93,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `an observer that was cancelled meanwhile leaves no request to a later one`() throws {
+    @Test func `An observer that was cancelled while a record was in flight leaves no request to a later one`() throws {
         let bench = try bench()
         bench.mailbox.dispatch(Written(line: "a"))
         bench.turn()
@@ -128,7 +128,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `a stop reports its actions as unknown, and refuses those that wait`() throws {
+    @Test func `A stop reports the actions of a record in flight as unknown, and refuses those that wait`() throws {
         let bench = try StoreBench(isDurableAtOnce: false, limits: .quick { $0.maxWindowActions = 1 }) { _, _ in .none }
         bench.store.begin()
         let answers = EventLog()

@@ -87,7 +87,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `so that states end with the primary`() async throws {
+    @Test func `The states of a primary end with the primary`() async throws {
         var primary: Primary<Diary>? = try Self.primary()
         let states = try #require(primary).states
         var iterator = states.makeAsyncIterator()

@@ -47,8 +47,7 @@ import Testing
         #expect(bench.receipts[3] == .rejected(Rejection(.refused, "not the first")))
     }
 
-    @Test func `passes the original actions through the middlewares, and dispatches once, for the applied pass`() throws
-    {
+    @Test func `A batch that is rolled back passes original actions through middlewares, and dispatches once`() throws {
         let passes = EventLog()
         let doubling = Middleware<Diary> { action, store, next in
             guard let written = action as? Written, written.line.last != "!" else { return try next(action) }
@@ -64,7 +63,7 @@ import Testing
         #expect(bench.lines == ["a!", "b!", "a again!", "b again!"])
     }
 
-    @Test func `keeps actions that a middleware dispatched for an action that it rejected`() throws {
+    @Test func `A rolled-back batch keeps actions that a middleware dispatched for one that it rejected`() throws {
         let noting = Middleware<Diary> { action, store, next in
             guard (action as? Written)?.line == "a" else { return try next(action) }
             store.dispatch(Written(line: "a was refused"))
@@ -152,7 +151,9 @@ import Testing
     }
 
     @Test(arguments: [Effect.cancel(id: "work"), .merge(.dispatch(Written(line: "stopped")), .cancel(id: "work"))])
-    func `is not reduced in the same turn, nor before the cancel is durable, nor after it`(stop: Effect) async throws {
+    func `A result that arrives after its cancellation is reduced neither before that is durable nor after`(
+        stop: Effect
+    ) async throws {
         let bench = try await bench(stop)
         try bench.push(Written(line: "stop"))
         bench.turn()
@@ -166,7 +167,7 @@ import Testing
         #expect(!bench.lines.contains("result"))
     }
 
-    @Test func `is reduced at once if another effect is cancelled`() async throws {
+    @Test func `A result is reduced at once if another effect is cancelled`() async throws {
         let bench = try await bench(.cancel(id: "other work"))
         try bench.push(Written(line: "stop"))
         bench.turn()

@@ -22,7 +22,8 @@ import Testing
         return cluster.log.events.contains { $0.contains(line) && $0.contains("user=\(user)") }
     }
 
-    @Test func `closes all connections and refuses the member for a minute, and the others go on`() async throws {
+    @Test
+    func `A member's flood closes all connections and refuses the member for a minute; others go on`() async throws {
         let cluster = try secured(maxSubscriptions: 50)
         try await cluster.node.start()
         let replica = try await cluster.replica(cluster.security(member))
@@ -51,7 +52,8 @@ import Testing
     }
 
     /// A key is of a user who may have several.
-    @Test func `is that of the user with most subscriptions, over all of its keys`() async throws {
+    @Test
+    func `A flood of subscriptions is that of the user with most of them, over all of the user's keys`() async throws {
         let (member, floods) = (member, (1...3).map { _ in CurveKeyPair.generate() })
         let users = ["two-keys", "two-keys", "one-key"]
         let cluster = try SecuredCounter(
@@ -132,7 +134,7 @@ import Testing
         #expect(subscriptions.countsByPeer.isEmpty)
     }
 
-    @Test func `does not lose a subscription by an end of a connection that does not have it`() throws {
+    @Test func `A member's subscription is not lost by an end from a connection that does not have it`() throws {
         var subscriptions = SubscribedTopics()
         let (one, two) = (try subscriber(member), try subscriber(member))
         func end(_ subscriber: Subscriber) -> Bool { subscriptions.end([7], by: subscriber) }

@@ -12,7 +12,7 @@ import Testing
     /// In processes of their own: libzmq accepts every peer if there is no ZAP handler, and a process has one from its
     /// first node with keys on.
     @Test(arguments: 1...4)
-    func `show strangers nothing and take nothing from them, from the first moment to the last`(process: Int) async {
+    func `A primary with keys shows strangers nothing and takes nothing from them at any moment`(process: Int) async {
         await #expect(processExitsWith: .success) {
             let lives = try await Lives()
             for life in 1...5 { try await lives.live(life) }

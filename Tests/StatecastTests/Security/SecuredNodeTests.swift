@@ -56,7 +56,7 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `refuses a key that its list does not have, says so, and accepts it once it is there`() async throws {
+    @Test func `A primary with keys refuses an unlisted key, says so, and accepts it once it is listed`() async throws {
         try await withSecured([line(member, "member follow=*")]) { cluster in
             let replica = try await cluster.replica(cluster.security(other))
             try await cluster.refused(other.publicKey, at: "publish")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `has no connection to a peer without keys, or one that expects another primary`() async throws {
+    @Test func `A primary with keys connects to no peer without keys, nor to one for another primary`() async throws {
         try await withSecured([line(member, "member follow=* send=*/*")]) { cluster in
             let plain = try await cluster.replica(nil)
             let mistaken = try await cluster.replica(cluster.security(member, primary: other.publicKey))
@@ -102,7 +102,7 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `publishes a store with an endpoint of its own to those that may follow it only`() async throws {
+    @Test func `A store with an endpoint of its own is published only to those that may follow it`() async throws {
         let pair = CurveKeyPair.generate()
         let senders = [line(other, "other send=*/*")]
         let cluster = try SecuredCounter(
@@ -233,7 +233,8 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `applies only the actions that a user may send, from the next message after a change on`() async throws {
+    @Test
+    func `A primary with keys applies only permitted actions, from the next message after a change on`() async throws {
         func line(_ actions: String) -> String { self.line(member, "member send=\(actions)") }
         try await withSecured([line("counter/CounterI*")]) { cluster in
             let sender = try await cluster.sender(cluster.security(member))
@@ -302,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `closes the connection of a key that was removed, and takes no frame of it`() async throws {
+    @Test func `A primary with keys closes the connection of a removed key, and takes no frame of it`() async throws {
         let pair = CurveKeyPair.generate()
         let lines = [line(member, "member follow=* send=*/*")]
         try await withSecured(lines + [line(pair, "agent send=*/*")]) { cluster in
@@ -330,7 +331,8 @@ import Testing
     }
 
     /// An answer would reach the sender that owns the session.
-    @Test func `does not answer a user who names a session of a store without the right to it`() async throws {
+    @Test
+    func `A primary with keys does not answer a user without the right who names a store's session`() async throws {
         let (owner, stranger) = (CurveKeyPair.generate(), CurveKeyPair.generate())
         let cluster = try SecuredCounter([
             line(owner, "owner send=counter/*"), line(stranger, "stranger send=second/*"),

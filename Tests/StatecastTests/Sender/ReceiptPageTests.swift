@@ -213,7 +213,7 @@ import Testing
         var by = 1
     }
 
-    @Test func `encodes an action without the lock, so that its code may enqueue others`() throws {
+    @Test func `A sender's intake encodes an action without the lock, so that its code may enqueue others`() throws {
         let intake = SenderIntake(maxPending: 10)
         try Nested.$intake.withValue(intake) {
             for _ in 0..<2 { _ = try ActionCoding.encode(Nested()) { intake.attempt($0) } }
@@ -263,7 +263,8 @@ import Testing
         #expect(intake.drain() == nil)
     }
 
-    @Test func `fires its trigger at the size that the loop has set, and at once if the buffer has it`() async throws {
+    @Test
+    func `A sender's intake fires its trigger at the size that the loop set, at once if it is reached`() async throws {
         let loop = try PollLoop()
         defer { loop.shutdown() }
         let intake = SenderIntake(maxPending: .max)

@@ -133,9 +133,10 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func `is connected to only by tcp and ipc on this machine`(_ endpoint: String, _ expected: String)
-        async throws
-    {
+    func `A watermark's endpoint is connected to only by tcp and ipc on this machine`(
+        _ endpoint: String,
+        _ expected: String
+    ) async throws {
         let primary = try await RawPrimary(store: "counter")
         let told = Latest<String>()
         told.set(endpoint)
@@ -205,7 +206,8 @@ import Testing
         )
     }
 
-    @Test func `are given up with awaited ones when their sender is released before it ran`() async throws {
+    @Test
+    func `Dispatched and awaited actions are given up when their sender is released before it ran`() async throws {
         var sender: ActionSender? = try ActionSender(store: "counter", from: "tcp://127.0.0.1:7")
         let first = try #require(try await sender?.submit(CounterIncreaseRequested()))
         // Giving up one action dequeues all.

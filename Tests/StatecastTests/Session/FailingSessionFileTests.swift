@@ -55,7 +55,7 @@
             for name in found { try #require(dup2(descriptor, try #require(Int32(name))) >= 0) }
         }
 
-        @Test func `removes what it wrote of a record`() throws {
+        @Test func `A session file that cannot be written removes what it wrote of a record`() throws {
             let log = try SessionLog(at: path)
             try log.announce()
             try log.append([1, 2, 3])
@@ -72,7 +72,8 @@
             #expect(try log.records() == [[1, 2, 3]])
         }
 
-        @Test func `may have a record that it can neither sync nor remove`() throws {
+        @Test
+        func `A session file that cannot be written may have a record that it can neither sync nor remove`() throws {
             let log = try SessionLog(at: path)
             try log.announce()
             let descriptor = try unsynced()
@@ -83,7 +84,7 @@
         }
 
         @Test(arguments: [(true, .notSent), (false, .outcomeUnknown)] as [(Bool, Rejection.Code)])
-        func `ends its sender, which calls an action unsent only if the file does not have it`(
+        func `A failing session file ends its sender, which calls an action unsent only if the file lacks it`(
             isRemoved: Bool,
             code: Rejection.Code
         ) async throws {

@@ -89,7 +89,7 @@ import Testing
     /// PROTOCOL.md (section 8.4), OPERATING.md and TUTORIAL.md warn of it. The lock does not protect a copy. If the
     /// primary is asked again in between, the copy notices the other sender, and begins a new session: then another
     /// copy is taken.
-    @Test func `that is copied while in use gets a receipt for an action that was never applied`() async throws {
+    @Test func `A copy of a session file in use gets a receipt for an action that was never applied`() async throws {
         let primary = try primary()
         let address = try await primary.start()
         let one = try sender(try file(), from: address.publish)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `Many threads at one core` {
     /// With the second value the drainer changes constantly.
     @Test(arguments: [256, 2])
-    func `that dispatch, read, observe, cancel, scope and start effects lose and reorder nothing`(
+    func `Many threads that dispatch, read, observe, cancel, scope and start effects lose and reorder nothing`(
         maxDrainedRequests: Int
     ) async throws {
         let (threads, each) = (8, 600)
