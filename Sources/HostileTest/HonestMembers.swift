@@ -40,18 +40,13 @@ actor HonestSender {
     private static let rate = 80_000.0
 
     /// Sends as many actions as its window and its rate allow.
-    ///
-    /// - Returns: the number of actions that were confirmed before the end.
-    func load(until end: ContinuousClock.Instant) async throws -> Int {
+    func load(until end: ContinuousClock.Instant) async throws {
         var waiting: [[PendingReceipt]] = []
-        var confirmed = 0
         var sent = 0
         let start = ContinuousClock.now
         while .now < end || !waiting.isEmpty {
             if !waiting.isEmpty, .now >= end || waiting.count == Self.maxBatches {
-                let batch = waiting.removeFirst()
-                for pending in batch { note(try await pending.outcome().result) }
-                if .now <= end { confirmed += batch.count }
+                for pending in waiting.removeFirst() { note(try await pending.outcome().result) }
                 continue
             }
             try await Task.sleep(until: start + .seconds(Double(sent) / Self.rate), clock: .continuous)
@@ -60,24 +55,21 @@ actor HonestSender {
             for _ in 0..<Self.batchCount { batch.append(try await sender.submit(nextAction())) }
             waiting.append(batch)
         }
-        return confirmed
     }
 
-    /// Sends one action at a time.
+    /// Sends one action at a time, at least one.
     ///
-    /// - Returns: the time of each.
-    func latencies(until end: ContinuousClock.Instant) async throws -> [Duration] {
-        var times: [Duration] = []
+    /// - Returns: the longest time of one.
+    @discardableResult
+    func send(until end: ContinuousClock.Instant = .now) async throws -> Duration {
+        var longest = Duration.zero
         repeat {
             let start = ContinuousClock.now
             note(try await sender.submit(nextAction()).outcome().result)
-            times.append(start.duration(to: .now))
+            longest = max(longest, start.duration(to: .now))
         } while .now < end
-        return times
+        return longest
     }
-
-    /// Sends one action.
-    func send() async throws { _ = try await latencies(until: .now) }
 
     /// Adds hosts to the fleet, each with the longest name.
     func addHosts(_ count: Int) async throws {
@@ -114,8 +106,8 @@ struct Members {
 
     static let honest = ["honest-1", "honest-2"]
     static let board = "board"
-    /// Have the rights to follow and to send. One for each round: a user who is banned does not come back in the next.
-    static let attackers = (1...HostilePlan.maxRounds).map { "mallory-\($0)" }
+    /// Has the rights to follow and to send.
+    static let attacker = "mallory"
 
     init(_ plan: HostilePlan, useKeys: Bool) throws {
         self.plan = plan
@@ -129,7 +121,7 @@ struct Members {
         var list = ""
         for name in Self.honest { list += "\(try make(name)) \(name) send=*/*\n" }
         list += "\(try make(Self.board)) \(Self.board) follow=*\n"
-        for name in Self.attackers { list += "\(try make(name)) \(name) follow=* send=*/*\n" }
+        list += "\(try make(Self.attacker)) \(Self.attacker) follow=* send=*/*\n"
         try Data(list.utf8).write(to: URL(filePath: plan.path("access")))
     }
 

@@ -1,6 +1,5 @@
 import Statecast
 import StatecastProtocol
-import StatecastThreading
 
 /// An attack, and the memory that it may cost.
 struct Scenario: Sendable {
@@ -8,7 +7,7 @@ struct Scenario: Sendable {
     let summary: String
     /// The hosts that the fleet has besides those of the senders.
     var hosts = 0
-    /// Whether one member attacks in all rounds, and keeps the rates. An idle session of an honest sender must outlive
+    /// Whether the member keeps the rates. An idle session of an honest sender must outlive
     /// the attacks: the sessions of one user occupy its own share only.
     var isByOneMember = false
     /// Whether the primary and the honest members use keys.
@@ -229,21 +228,4 @@ extension Scenario {
             [FrameAttacks.overrun]
         ),
     ]
-}
-
-extension Scenario {
-    /// Beside what the attacks are compared with: it uses the processors as they do, and sends nothing.
-    static let none = Scenario(
-        "none",
-        "two threads that compute",
-        [{ _, tally in try compute(tally) }, { _, tally in try compute(tally) }]
-    )
-
-    private static func compute(_ tally: AttackTally) throws {
-        var random = SplitMix64(seed: .random(in: .min ... .max))
-        while true {
-            for _ in 0..<1_000_000 where random.next() == 0 { throw TrialFailure("a number that SplitMix64 skips") }
-            tally.send()
-        }
-    }
 }

@@ -4,7 +4,7 @@ import Statecast
 import StatecastCoding
 import Synchronization
 
-/// One scenario: a primary, honest members, and rounds without and with the attack.
+/// One scenario: a primary, honest members, and an attack.
 struct Trial: Sendable {
     private let scenario: Scenario
     private let plan: HostilePlan
@@ -53,7 +53,7 @@ struct Trial: Sendable {
             group.addTask {
                 try await watch(primary, honest, peak); return nil
             }
-            group.addTask { (try await measured(primary, honest, peak), honest.replica.snapshot) }
+            group.addTask { (try await attack(primary, honest, peak), honest.replica.snapshot) }
             defer { group.cancelAll() }
             while let ended = try await group.next() { if let ended { return ended } }
             throw TrialFailure("the honest members ended")
@@ -91,117 +91,66 @@ struct Trial: Sendable {
         throw primary.failure
     }
 
-    private func measured(_ primary: Child, _ honest: HonestNodes, _ peak: PeakMemory) async throws -> TrialReport {
+    private func attack(_ primary: Child, _ honest: HonestNodes, _ peak: PeakMemory) async throws -> TrialReport {
         if scenario.hosts > 0 { try await honest.senders[0].addHosts(scenario.hosts) }
         if scenario.isByOneMember { try await honest.idle.send() }
-        _ = try await phase(.seconds(1), primary, honest)
-        var report = TrialReport(scenario, plan)
-        // The primary closes its connections again after half a minute at the earliest.
-        for round in 1...(scenario.hoard == nil ? plan.rounds : 1) {
-            report.calm.append(try await phase(round, of: .none, primary, honest))
-            if round == 1 { report.calmBytes = peak.bytes }
-            report.attacked.append(try await phase(round, of: scenario, primary, honest))
-            report.isCalmAgain = try await awaitCalm(primary) && report.isCalmAgain
-        }
+        for sender in honest.senders { try await sender.load(until: .now + .seconds(1)) }
+        var report = TrialReport(scenario, maxMemory: plan.maxMemory)
+        report.calmBytes = peak.bytes
+        try await attack(primary, honest, &report)
+        if try await !isIdle(primary) { report.faults.append("the primary was busy half a minute after the attack") }
         report.peakBytes = peak.bytes
         if scenario.isByOneMember {
             try await honest.idle.send()
             let sessions = Set(await honest.idle.record.receipts.map(\.session))
             if sessions.count > 1 { report.faults.append("an honest idle session was forgotten") }
         }
-        // A sender that begins after the attacks.
+        // A sender that begins after the attack.
         try await withSender(honest.newcomer.sender) { _ in try await honest.newcomer.send() }
-        if let last = await honest.newcomer.record.receipts.last { try await honest.replica.reached(last) }
+        for sender in honest.senders + [honest.newcomer] {
+            if let last = await sender.record.receipts.last { try await honest.replica.reached(last) }
+        }
         return report
     }
 
-    private func phase(
-        _ round: Int,
-        of scenario: Scenario,
-        _ primary: Child,
-        _ honest: HonestNodes
-    ) async throws -> PhaseFigures {
+    /// Attacks while one honest sender sends as much as it may, and another one action at a time.
+    ///
+    /// An attack on memory ends two seconds after the primary has closed its connections, or after half a minute.
+    private func attack(_ primary: Child, _ honest: HonestNodes, _ report: inout TrialReport) async throws {
         let endpoints = honest.endpoints
         let attack = try Child(
             "statecast-hostile-test",
             [
                 "attack", scenario.name, "--publish", endpoints.publish, "--actions", endpoints.actions,
                 "--receipts", endpoints.receipts, "--primary-key", "\(members.primary)",
-                "--keys", plan.path(Members.attackers[scenario.isByOneMember ? 0 : round - 1] + ".key"),
+                "--keys", plan.path(Members.attacker + ".key"),
             ],
             openFiles: nil,
             isIdle: scenario.hoard == nil,
-            output: plan.path("\(scenario.name)-\(round)")
+            output: plan.path(scenario.name)
         )
         defer { attack.kill() }
-        var longest: Duration?
-        if let hoard = scenario.hoard {
-            longest = try await longestAction(primary, attack, of: hoard, honest.senders[0])
-        }
         _ = try await attack.awaitLines { _ in attack.counts.sent > 0 }
-        var figures = try await phase(plan.phase, primary, honest, attack)
-        figures.longestAction = longest
+        if let hoard = scenario.hoard {
+            let end = ContinuousClock.now + .seconds(30)
+            while .now < end, !primary.hasClosedConnections, attack.counts.sent < hoard.count {
+                report.note(try await honest.senders[0].send(until: .now + .milliseconds(100)))
+            }
+            report.note(try await honest.senders[0].send(until: .now + .seconds(2)))
+        } else {
+            let end = ContinuousClock.now + .seconds(plan.seconds)
+            async let load: Void = honest.senders[1].load(until: end)
+            report.note(try await honest.senders[0].send(until: end))
+            try await load
+        }
         guard attack.isRunning else { throw attack.failure }
-        return figures
+        report.attack = attack.counts
     }
 
-    /// Measures the throughput, then the latency.
-    private func phase(
-        _ duration: Duration,
-        _ primary: Child,
-        _ honest: HonestNodes,
-        _ attack: Child? = nil
-    ) async throws -> PhaseFigures {
-        func counts() -> AttackCounts { attack?.counts ?? AttackCounts() }
-        let (start, usage, counted) = (ContinuousClock.now, try primary.usage, counts())
-        let half = start + duration / 2
-        let confirmed = try await withThrowingTaskGroup { group in
-            for sender in honest.senders { group.addTask { try await sender.load(until: half) } }
-            return try await group.reduce(0, +)
-        }
-        let (middle, countedMiddle) = (ContinuousClock.now, counts())
-        let times = try await honest.senders[0].latencies(until: middle + duration / 2).sorted()
-        let seconds = start.duration(to: .now) / .seconds(1)
-        let latencySeconds = middle.duration(to: .now) / .seconds(1)
-        let (end, used) = (counts(), try primary.usage.processorSeconds - usage.processorSeconds)
-        let asked = ContinuousClock.now
-        for sender in honest.senders {
-            if let last = await sender.record.receipts.last { try await honest.replica.reached(last) }
-        }
-        return PhaseFigures(
-            throughput: Double(confirmed) / (duration / .seconds(2)),
-            p50: times[times.count / 2] / .milliseconds(1),
-            p99: times[times.count * 99 / 100] / .milliseconds(1),
-            processors: used / seconds,
-            attackInLoad: Double(countedMiddle.sent - counted.sent) / (start.duration(to: middle) / .seconds(1)),
-            attackInLatency: Double(end.sent - countedMiddle.sent) / latencySeconds,
-            answers: Double(end.answered - counted.answered) / seconds,
-            replicaSeconds: asked.duration(to: .now) / .seconds(1)
-        )
-    }
-
-    /// Sends actions from the beginning of an attack until two seconds after the primary has closed its connections,
-    /// or the attack has ended, or half a minute has passed.
-    ///
-    /// - Returns: the longest time of an action.
-    private func longestAction(
-        _ primary: Child,
-        _ attack: Child,
-        of hoard: Hoard,
-        _ sender: HonestSender
-    ) async throws -> Duration {
-        var longest = Duration.zero
-        let end = ContinuousClock.now + .seconds(30)
-        while .now < end, !primary.hasClosedConnections, attack.counts.sent < hoard.count {
-            longest = max(longest, try await sender.latencies(until: .now + .milliseconds(100)).max() ?? .zero)
-        }
-        return max(longest, try await sender.latencies(until: .now + .seconds(2)).max() ?? .zero)
-    }
-
-    /// Waits until the primary has processed what an attack has left in its queues.
+    /// Waits until the primary has processed what the attack has left in its queues.
     ///
     /// - Returns: `false` if that takes more than half a minute.
-    private func awaitCalm(_ primary: Child) async throws -> Bool {
+    private func isIdle(_ primary: Child) async throws -> Bool {
         for _ in 0..<150 {
             let before = try primary.usage.processorSeconds
             try await Task.sleep(for: .milliseconds(200))

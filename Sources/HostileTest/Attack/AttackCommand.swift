@@ -18,7 +18,7 @@ struct AttackCommand: AsyncParsableCommand {
     @Option var keys: String
 
     func run() async throws {
-        guard let scenario = (Scenario.all + [.none]).first(where: { $0.name == scenario }) else {
+        guard let scenario = Scenario.all.first(where: { $0.name == scenario }) else {
             throw ValidationError("no scenario is called \(scenario)")
         }
         let target = try AttackTarget(
