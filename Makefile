@@ -2,7 +2,7 @@
 # make run-secure the same with keys: encrypted, and open only to the nodes of an access list (SECONDS=10)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
-# make nightly    the longer checks of a release; goes on where it ended (.build/nightly has the results of each commit)
+# make nightly    the longer checks of a release, in a copy of the last commit; goes on where it ended
 # make install    executables, man pages, completions, units and config in release (PREFIX=/usr/local DESTDIR=)
 # make uninstall  removes them; config files stay
 # make bench      compares Statecast with the raw libzmq pipe, Redis and NATS (QUICK=1: within 3 minutes; ONLY=1a,2; DOCS=1)
@@ -16,7 +16,7 @@
 # make simulate   runs whole clusters under a virtual clock with faults, in release (MINUTES=10)
 # make tsan       the tests of the core, the sockets, the nodes and the journal under ThreadSanitizer
 # make documentation  builds the documentation with DocC, without warnings (.build/documentation)
-# make stress     the tests ten times in a row while both cores are busy (TIMES=10)
+# make stress     the tests ten times in a row while all cores are busy (TIMES=10)
 
 SECONDS =
 TIMES = 10

@@ -1,5 +1,5 @@
-#ifndef STATECAST_CPLATFORM_H
-#define STATECAST_CPLATFORM_H
+#ifndef CSTATECAST_PLATFORM_H
+#define CSTATECAST_PLATFORM_H
 
 #include <pthread.h>
 #include <stdbool.h>

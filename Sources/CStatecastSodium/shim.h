@@ -1,5 +1,5 @@
-#ifndef STATECAST_CSODIUM_SHIM_H
-#define STATECAST_CSODIUM_SHIM_H
+#ifndef CSTATECAST_SODIUM_SHIM_H
+#define CSTATECAST_SODIUM_SHIM_H
 
 #include <sodium.h>
 

@@ -1,5 +1,5 @@
-#ifndef C_CHECKSUM_H
-#define C_CHECKSUM_H
+#ifndef CSTATECAST_CHECKSUM_H
+#define CSTATECAST_CHECKSUM_H
 
 #include <stdbool.h>
 #include <stddef.h>
