@@ -134,8 +134,8 @@ extension Substring.UTF8View {
     }
 
     /// Takes the digits at the beginning out.
-    mutating func popDigits(max: Int = .max) -> [UInt8] {
-        let digits = prefix(max).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    mutating func popDigits(max: Int? = nil) -> [UInt8] {
+        let digits = prefix(max ?? count).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         self = self[digits.endIndex...]
         return Array(digits)
     }
