@@ -1,3 +1,5 @@
+import StatecastProtocol
+
 /// The result of a scenario.
 struct TrialReport: Sendable {
     private let scenario: Scenario
