@@ -7,7 +7,7 @@
 # make uninstall  removes them; config files stay
 # make bench      compares Statecast with the raw libzmq pipe, Redis and NATS (QUICK=1: within 3 minutes; ONLY=1a,2; DOCS=1)
 # make crash-test  kills a primary and its senders under load, on slow and failing disks, and checks the journal (CYCLES=200)
-# make hostile-test  attacks a primary as a member would (SECONDS=20 for each attack; ONLY=joins)
+# make hostile-test  attacks a primary as a member would (SECONDS=20 for each attack; ONLY=forged)
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
 # make instructions  counts the instructions of an action in each role, and compares them with the thresholds

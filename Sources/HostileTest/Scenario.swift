@@ -89,16 +89,6 @@ struct MemoryTerm: Sendable {
         MemoryTerm(name: "\(count) connections * 64 KiB", bytes: count << 16)
     }
 
-    /// libzmq needs up to 10 KiB for a topic of the maximum length.
-    static func subscriptions(sockets: Int) -> MemoryTerm {
-        MemoryTerm(
-            name: "\(sockets) * maxSubscriptions * 10 KiB",
-            bytes: sockets * limits.maxSubscriptions * 10 << 10
-        )
-    }
-
-    static let joins = MemoryTerm(name: "maxWaitingJoins * 1 KiB", bytes: limits.maxWaitingJoins << 10)
-
     /// Snapshots of a state of 4,096 hosts.
     static let snapshots = MemoryTerm(name: "maxSnapshots * 2 MiB", bytes: limits.maxSnapshots << 21)
 
@@ -110,12 +100,6 @@ struct MemoryTerm: Sendable {
 
 extension Scenario {
     static let all: [Scenario] = [
-        Scenario(
-            "connections",
-            "connections without a handshake, held up to the limit of open files",
-            costs: [.connections(1024)],
-            [ConnectionAttacks.hold]
-        ),
         Scenario(
             "idle",
             "\(ConnectionAttacks.idleConnections) connections of a member that sends nothing",
@@ -161,22 +145,9 @@ extension Scenario {
             [FrameAttacks.oversize]
         ),
         Scenario(
-            "topics",
-            "subscriptions to distinct topics of 245 bytes, at both endpoints",
-            costs: [.subscriptions(sockets: 4)],
-            [SubscriptionAttacks.topics(at: \.publish), SubscriptionAttacks.topics(at: \.receipts)]
-        ),
-        Scenario(
             "stolen-topics",
             "subscriptions to the receipts of other users, whose topics it has read",
             [SubscriptionAttacks.stolenTopics]
-        ),
-        Scenario(
-            "joins",
-            "joins of a large store, without a state and from an early revision",
-            hosts: 4000,
-            costs: [.joins, .snapshots, .subscriptions(sockets: 1)],
-            [SubscriptionAttacks.joins]
         ),
         Scenario(
             "slow-readers",

@@ -5,25 +5,6 @@ import StatecastZeroMQ
 
 /// Attacks by connections, most of them without a key, and by messages that stop in the middle.
 enum ConnectionAttacks {
-    /// More than the primary may have.
-    private static let maxHeld = 4096
-
-    /// Opens connections, sends nothing, and replaces those that were closed.
-    @Sendable static func hold(_ target: AttackTarget, _ tally: AttackTally) throws {
-        let endpoints = [target.endpoints.actions, target.endpoints.receipts, target.endpoints.publish]
-        var held: [RawConnection] = []
-        while true {
-            while held.count < maxHeld, let next = RawConnection(to: endpoints[held.count % endpoints.count]) {
-                held.append(next)
-                tally.send()
-            }
-            let before = held.count
-            held.removeAll { $0.isClosed }
-            tally.answer(before - held.count)
-            Thread.sleep(forTimeInterval: 0.01)
-        }
-    }
-
     /// The connections of ``idle(_:_:)``.
     static let idleConnections = 1021
 
@@ -71,6 +52,9 @@ enum ConnectionAttacks {
         guard let connection = RawConnection(to: target.endpoints.actions) else { throw TrialFailure("no connection") }
         let ready = [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 4] + Array("PUSH".utf8)
         connection.write(RawConnection.greeting("NULL") + [4, UInt8(ready.count)] + ready)
+        // Frames before the primary's READY would break the handshake.
+        guard connection.receive(64) != nil, let head = connection.receive(2), connection.receive(Int(head[1])) != nil
+        else { throw TrialFailure("no handshake") }
         let count = endlessFramesPerSecond / 100
         let frames = Array(repeatElement([1, 1, 0] as [UInt8], count: count).joined())
         for _ in 0..<(endlessFrames / count) {
@@ -130,13 +114,6 @@ final class RawConnection: Sendable {
         return address
     }
 
-    /// Whether the peer has closed or reset it.
-    var isClosed: Bool {
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK))
-        return count == 0 || count < 0 && errno != EAGAIN && errno != EINPROGRESS
-    }
-
     /// The greeting of ZMTP.
     static func greeting(_ mechanism: String) -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: 52)
@@ -159,6 +136,22 @@ final class RawConnection: Sendable {
             bytes.removeFirst(count)
         }
         return true
+    }
+
+    /// Waits for bytes.
+    ///
+    /// - Returns: `nil` if the connection has ended, or is silent for a second.
+    func receive(_ count: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            var part = [UInt8](repeating: 0, count: count - bytes.count)
+            guard poll(&item, 1, 1000) == 1, case let read = recv(descriptor, &part, part.count, 0), read > 0 else {
+                return nil
+            }
+            bytes += part.prefix(read)
+        }
+        return bytes
     }
 
     /// The end of the connection is a reset.

@@ -5,43 +5,6 @@ import StatecastZeroMQ
 
 /// Attacks by subscriptions on the endpoints for states and for receipts.
 enum SubscriptionAttacks {
-    /// Another topic of the maximum length with each subscription.
-    @Sendable static func topics(
-        at endpoint: @escaping @Sendable (Endpoints) -> String
-    ) -> @Sendable (AttackTarget, AttackTally) throws -> Void {
-        { target, tally in
-            var random = SplitMix64(seed: .random(in: .min ... .max))
-            while true {
-                // A SUB keeps its topics, and sends them again after a reconnect.
-                let socket = try target.socket(.sub, at: endpoint(target.endpoints))
-                for index in 0..<20_000 {
-                    let head = Array("sc2/fleet/\(index % 2 == 0 ? "join" : "receipts")/".utf8)
-                    let tail = random.bytes(Limits.maxTopicBytes - 1 - head.count).map { max(1, $0) }
-                    try socket.subscribe(head + tail + [0])
-                    tally.send()
-                    try socket.drain(tally)
-                }
-            }
-        }
-    }
-
-    /// Joins without a state, and from an early revision.
-    @Sendable static func joins(_ target: AttackTarget, _ tally: AttackTally) throws {
-        var random = SplitMix64(seed: .random(in: .min ... .max))
-        let socket = try target.socket(.sub, at: target.endpoints.publish)
-        let welcome = try welcome(socket)
-        let early = Position(lineage: welcome.lineage, epoch: welcome.epoch, revision: 1)
-        while true {
-            let addresses = (0..<64).map { index in
-                Wire.address(.join(Nonce(using: &random), index % 2 == 0 ? nil : early))
-            }
-            for address in addresses { try socket.subscribe(address) }
-            tally.send(addresses.count)
-            try socket.drain(tally)
-            for address in addresses { try socket.unsubscribe(address) }
-        }
-    }
-
     private static func welcome(_ socket: borrowing Socket) throws -> Welcome {
         var random = SplitMix64(seed: .random(in: .min ... .max))
         try socket.subscribe(Wire.address(.join(Nonce(using: &random), nil)))
