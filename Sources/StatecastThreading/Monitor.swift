@@ -24,14 +24,12 @@ package final class Monitor<Value: Sendable>: Sendable {
         mutating func removeMet() -> [Waiters.Waiter] { Self.removeMet(from: &waiters, &value) }
 
         private static func removeMet(from waiters: inout Waiters, _ value: inout Value) -> [Waiters.Waiter] {
-            var met = waiters.removeAll { $0(&value) }
-            var last = met.count
-            while last > 0 {
+            var met: [Waiters.Waiter] = []
+            while true {
                 let more = waiters.removeAll { $0(&value) }
+                guard more.count > 0 else { return met }
                 met += more
-                last = more.count
             }
-            return met
         }
     }
 

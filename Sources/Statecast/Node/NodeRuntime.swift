@@ -49,8 +49,23 @@ final class BackgroundTaskExecutor: TaskExecutor {
 }
 
 extension Threads {
+    /// That of a loop, since the code of a user's state runs on all of them.
+    private static let stackBytes = 8 << 20
+
     /// Starts work that may take long on a thread with a low priority, so that it does not delay the nodes' loops.
     static func startInBackground(_ work: @escaping @Sendable () -> Void) {
-        run(name: "statecast-background", stackBytes: 8 << 20, priority: .low, work)
+        run(name: "statecast-background", stackBytes: stackBytes, priority: .low, work)
+    }
+
+    /// Runs work that blocks on a thread of its own, since Swift's pool has few, and waits for its result.
+    static func runBlocking<Result: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let result = await withCheckedContinuation { continuation in
+            run(name: "statecast-blocking", stackBytes: stackBytes) {
+                continuation.resume(returning: Swift.Result(catching: work))
+            }
+        }
+        return try result.get()
     }
 }

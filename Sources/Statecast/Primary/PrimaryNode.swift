@@ -168,7 +168,7 @@ public actor PrimaryNode: Service {
     /// Recovers the stores, off the loop.
     private func recovered() async throws(StatecastError) -> [any StartableStore] {
         let (definitions, limits, time) = (definitions.withLock { $0.stores }, configuration.limits, clock.time)
-        return try await BlockingThreadPool.shared.run { () throws(StatecastError) in
+        return try await Threads.runBlocking { () throws(StatecastError) in
             var recovered: [any StartableStore] = []
             do throws(StatecastError) {
                 var generator = SystemRandom()

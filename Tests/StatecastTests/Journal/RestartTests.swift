@@ -270,4 +270,51 @@ import Testing
         #expect(second.state.lines == (1...5).map { "mine \($0)" })
         await second.stop()
     }
+
+    @Test func `A primary recovers its state with as much stack as its loop has`() async {
+        // In a process of its own, which a stack overflow ends.
+        await #expect(processExitsWith: .success) {
+            let journal = MemoryJournal()
+            for start in 1...2 {
+                let primary = try Primary(
+                    store: "deep",
+                    state: Deep(),
+                    actions: [Grown.self],
+                    journal: journal,
+                    configuration: .anyPorts
+                ) { state, _ in state.size += 1 }
+                try await primary.start()
+                try await primary.send(Grown())
+                #expect(primary.state.size == start)
+                await primary.stop()
+            }
+        }
+    }
+}
+
+private struct Grown: Action {}
+
+/// A state that needs two MiB of stack to be decoded.
+private struct Deep: Codable, Equatable {
+    var size = 0
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        size = try decoder.singleValueContainer().decode(Int.self) + Self.used(kibibytes: 2048)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(size)
+    }
+
+    @inline(never)
+    private static func used(kibibytes: Int) -> Int {
+        // At most this much is on the stack.
+        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { memory in
+            memory[0] = 0
+            return kibibytes == 0 ? 0 : used(kibibytes: kibibytes - 1) + Int(memory[0])
+        }
+    }
 }

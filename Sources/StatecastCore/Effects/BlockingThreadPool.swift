@@ -1,28 +1,28 @@
-import DequeModule
+import StatecastThreading
 
 /// Threads for blocking work, separate from the threads of Dispatch and of the cooperative pool.
 ///
 /// Dispatch has a few hundred threads for the whole process; if all of them block, nothing else starts. Beyond the
 /// limit of this pool, work is queued. A thread runs queued work until the queue is empty, and then ends.
-package final class BlockingThreadPool: Sendable {
-    package typealias Work = @Sendable () -> Void
+final class BlockingThreadPool: Sendable {
+    typealias Work = @Sendable () -> Void
 
-    private struct Content {
-        var queue: Deque<Work> = []
+    private struct Content: ~Copyable {
+        var queue = FIFO<Work>()
         var threadCount = 0
     }
 
-    package static let shared = BlockingThreadPool()
+    static let shared = BlockingThreadPool()
 
     /// The maximum number of threads in a process.
-    package static let maxThreadCount = 512
+    static let maxThreadCount = 512
 
     private let content = Locked(Content())
     private let maxThreadCount: Int
     private let spawn: @Sendable (_ main: @escaping Work) -> Void
 
     /// - Parameter spawn: starts a thread.
-    package init(
+    init(
         maxThreadCount: Int = BlockingThreadPool.maxThreadCount,
         spawn: @escaping @Sendable (_ main: @escaping Work) -> Void = BlockingThreadPool.spawnThread
     ) {
@@ -32,12 +32,12 @@ package final class BlockingThreadPool: Sendable {
 
     /// Starts a thread with a stack of 512 KiB, so that hundreds of them fit.
     @Sendable
-    package static func spawnThread(_ main: @escaping Work) {
+    static func spawnThread(_ main: @escaping Work) {
         Threads.run(name: "statecast-work", stackBytes: 512 * 1_024, main)
     }
 
     /// Runs the work on a thread of the pool as soon as one is available.
-    package func start(_ work: @escaping Work) {
+    func start(_ work: @escaping Work) {
         let needsThread = content.withLock { content in
             guard content.threadCount < maxThreadCount else {
                 content.queue.append(work)
@@ -46,20 +46,10 @@ package final class BlockingThreadPool: Sendable {
             content.threadCount += 1
             return true
         }
-        if needsThread { spawn { self.process(work) } }
+        if needsThread { spawn { self.run(work) } }
     }
 
-    /// Runs work on a thread of the pool, and waits for its result.
-    package func run<Result: Sendable, Failure: Error>(
-        _ work: @escaping @Sendable () throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        let result = await withCheckedContinuation { continuation in
-            start { continuation.resume(returning: Swift.Result(catching: work)) }
-        }
-        return try result.get()
-    }
-
-    private func process(_ first: @escaping Work) {
+    private func run(_ first: @escaping Work) {
         first()
         while let next = dequeueOrEndThread() { next() }
     }
