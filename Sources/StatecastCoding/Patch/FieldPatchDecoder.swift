@@ -113,9 +113,7 @@ final class FieldPatchDecoder: CodingPathNode, Decoder {
             let old = fields.contents[index]
             switch old {
             case .value where !patch.replacesInBetween: return .changed(old, patch)
-            case .fields:
-                let patch = try patch.gathered(at: place(name))
-                if case .fields = patch.form { return .changed(old, patch) }
+            case .fields: if case .fields = patch.form { return .changed(old, patch) }
             default: break
             }
             let tree = try tree(of: old, changedBy: patch, at: place(name))

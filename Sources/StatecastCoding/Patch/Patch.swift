@@ -33,6 +33,9 @@ public struct Patch: Hashable, Sendable {
     /// Whether the patch changes nothing.
     public var isEmpty: Bool { bytes == Self.none.bytes }
 
+    /// Whether the patch is two patches, one after the other.
+    var isSequence: Bool { bytes[0] == 0x82 }
+
     /// The patch in CBOR.
     public func encode() -> [UInt8] { bytes }
 

@@ -101,51 +101,6 @@ extension PatchTree.Splice {
     }
 }
 
-// MARK: Sequences
-
-extension PatchTree {
-    /// One patch of fields that is equivalent to a sequence of such. The changes of each field become a sequence, so
-    /// that the container changes once instead of once for each part.
-    ///
-    /// A sequence with other parts stays as it is. So does one with a removal of a field that changed before, or of a
-    /// possible element, which fits no array although a later change of that key would.
-    ///
-    /// - Returns: `nil` if the patch stays as it is.
-    /// - Throws: `patchMismatch` for a patch that fits no value.
-    func gathered() throws(CodingFailure) -> PatchTree? {
-        guard case .sequence(let parts) = form else { return nil }
-        var groups = KeyGroups()
-        for part in parts {
-            guard case .fields(let fields) = part.form else { return nil }
-            groups.append(fields)
-        }
-        var gathered: [(key: Value, element: Value)] = []
-        gathered.reserveCapacity(groups.all.count)
-        for (key, changes) in groups.all {
-            do throws(CodingFailure) {
-                if changes.count > 1, key.elementIndex != nil, changes.contains(.null) { return nil }
-                guard let change = try Self.gathered(changes) else { return nil }
-                gathered.append((key, change))
-            } catch {
-                throw error.inside(DataKey.of(key).component)
-            }
-        }
-        return PatchTree(.fields(try ValueMap(unique: gathered)))
-    }
-
-    /// One change that is equivalent to several changes of one field; `nil` if there is none.
-    private static func gathered(_ changes: [Value]) throws(CodingFailure) -> Value? {
-        guard changes.count > 1 else { return changes.first }
-        if !changes[0].isNull, !PatchTree(value: changes[0]).isReplacement {
-            return changes.contains(.null) ? nil : sequence(changes.map { PatchTree(value: $0) }).value
-        }
-        // The old entry does not matter.
-        var entry: Value?
-        try run(changes, on: &entry)
-        return entry.map { PatchTree(.replace($0)).value } ?? .null
-    }
-}
-
 /// Composes many patches, one after the other, in O(n log n) for all of them.
 ///
 /// Two neighbouring patches are composed when they stand for equally many patches, so that a large patch is not
@@ -176,9 +131,18 @@ package struct PatchComposer: Sendable {
 
     package var isEmpty: Bool { runs.isEmpty }
 
+    /// The parts of a sequence, such as the updates that a joiner missed, are composed as patches of their own.
     package mutating func append(_ patch: consuming Patch) {
         if patch.isEmpty { return }
-        runs.append(.single(patch))
+        if patch.isSequence {
+            for part in PatchTree(of: patch).parts where !part.isEmpty { append(.composed(part, count: 1)) }
+        } else {
+            append(.single(patch))
+        }
+    }
+
+    private mutating func append(_ run: consuming Run) {
+        runs.append(run)
         while runs.count > 1, runs[runs.count - 2].count <= runs[runs.count - 1].count { composeLast() }
     }
 

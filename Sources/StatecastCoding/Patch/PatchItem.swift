@@ -30,10 +30,6 @@ struct PatchItem {
         start = cursor
     }
 
-    private init(_ patch: Patch) {
-        self.init(ItemCursor(source: DecodingSource(deterministic: patch.bytes), offset: 0))
-    }
-
     /// The position after the patch.
     var end: Int { content.source.end(of: start.offset) }
 
@@ -54,21 +50,6 @@ struct PatchItem {
             }
         }
         return parts
-    }
-
-    /// One patch of at least one, none of them a sequence.
-    static func sequence(_ parts: [PatchItem]) -> PatchItem {
-        if parts.count == 1 { return parts[0] }
-        let encoded = parts.map { Array($0.content.source[$0.start.offset..<$0.end]) }
-        return PatchItem(Patch(checked: CBORWriter.bytes { $0.sequence(encoded[...]) }))
-    }
-
-    /// One patch of fields for a sequence of such, where there is one; see ``PatchTree/gathered()``.
-    func gathered(at place: CodingPath) throws(CodingFailure) -> PatchItem {
-        guard form == .sequence else { return self }
-        do throws(CodingFailure) { return try tree.gathered().map { PatchItem(Patch($0)) } ?? self } catch {
-            throw error.inside(place)
-        }
     }
 
     static func misfit(_ expected: String, _ came: String, at place: CodingPath) -> CodingFailure {

@@ -70,11 +70,6 @@ struct PatchTree {
     /// Changes nothing.
     static let none = PatchTree(value: [:])
 
-    static func sequence(_ patches: [PatchTree]) -> PatchTree {
-        let parts = patches.flatMap(\.parts).filter { !$0.isEmpty }
-        return parts.isEmpty ? .none : PatchTree(.sequence(parts))
-    }
-
     /// Whether the patch changes nothing.
     var isEmpty: Bool {
         if case .map(let fields) = value { fields.isEmpty } else { false }

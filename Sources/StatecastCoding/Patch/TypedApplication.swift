@@ -7,7 +7,8 @@ extension Patch {
     /// of all properties, so a costly default is paid for at each application.
     ///
     /// Costs: a changed struct its fields, a changed `Table` O(log n) for each of its rows, a changed array, dictionary
-    /// or set a copy; each once, however many parts of a sequence change it.
+    /// or set a copy. In a sequence, each part of an array's change moves the elements after it; another part of the
+    /// state that a sequence changes is encoded and decoded. ``Patch/composed(with:)`` leaves sequences only at arrays.
     ///
     /// - Throws: `patchMismatch`, with the path where it does not fit, and the errors of decoding the changed parts.
     public func apply<State: Codable>(
@@ -28,18 +29,17 @@ extension Patch {
 extension PatchItem {
     /// The patched value of a part of a state.
     func applied<T: Codable>(to old: T, at place: CodingPath) throws -> T {
-        let patch = try gathered(at: place)
-        switch patch.form {
+        switch form {
         case .replacement:
-            var cursor = patch.content
+            var cursor = content
             return try decodeItem(T.self, &cursor, under: place.key, in: place.node)
         case .fields(0): return old
         // The type may not accept a replacement within the sequence.
-        case .sequence where patch.replacesInBetween: break
+        case .sequence where replacesInBetween: break
         case .fields, .splice, .sequence:
-            if let result = try patch.appliedToParts(of: old, at: place) { return result }
+            if let result = try appliedToParts(of: old, at: place) { return result }
         }
-        return try patch.appliedToTree(of: old, at: place)
+        return try appliedToTree(of: old, at: place)
     }
 
     /// Whether the patch is a sequence with a replacement of the whole value.
@@ -84,7 +84,7 @@ extension PatchItem {
 
 /// A built-in type whose parts can be patched one by one.
 protocol PartiallyPatched: Codable {
-    /// The value after a patch of its parts, or after a gathered sequence of such patches.
+    /// The value after a patch of its parts, or after a sequence of such patches.
     func patched(by patch: PatchItem, at place: CodingPath) throws -> Self
 }
 
@@ -176,69 +176,48 @@ extension Array: PartiallyPatched where Element: Codable {
     func patched(by patch: PatchItem, at place: CodingPath) throws -> [Element] {
         if Element.self == UInt8.self { throw PatchItem.misfit("a map or an array", "\(count) bytes", at: place) }
         let node = try place.open()
-        // The usual patch of fields needs no bookkeeping.
-        guard case .fields = patch.form else { return try patched(by: patch.parts, at: place, node) }
         var result = self
-        try Self.eachChange(of: patch, count, at: place) { index, patch in
-            let place = CodingPath(node: node, key: DataKey.index(index))
-            result[index] = try patch.applied(to: self[index], at: place)
+        if patch.form == .sequence {
+            for part in patch.parts { try result.change(by: part, at: place, node) }
+        } else {
+            try result.change(by: patch, at: place, node)
         }
         return result
     }
 
-    private func patched(by parts: [PatchItem], at place: CodingPath, _ node: CodingPathNode) throws -> [Element] {
-        var list = ChunkedElements(self, forSplices: parts.count) { element, index, patches throws in
-            let place = CodingPath(node: node, key: DataKey.index(index))
-            element = try PatchItem.sequence(patches).applied(to: element, at: place)
-        }
-        for part in parts {
-            switch part.form {
-            case .fields:
-                try Self.eachChange(of: part, list.count, at: place) { list.change(at: $0, by: $1.parts) }
-            case .splice:
-                var cursor = part.content
-                guard let offset: Int = cursor.readInteger(), let removed: Int = cursor.readInteger(),
-                    let inserted = cursor.readArray()
-                else { preconditionFailure("a checked splice is none") }
-                guard offset + removed <= list.count else {
-                    throw PatchItem.misfit(
-                        "at least \(offset + removed) elements to splice",
-                        "\(list.count)",
-                        at: place
-                    )
-                }
-                var elements: [Element] = []
-                elements.reserveCapacity(cursor.reservation(of: Element.self, inserted))
-                for index in offset..<(offset + inserted) {
-                    elements.append(try decodeItem(Element.self, &cursor, under: DataKey.index(index), in: node))
-                }
-                try list.splice(at: offset, removing: removed, inserting: elements)
-            case .replacement, .sequence: preconditionFailure("a whole value is no patch of parts")
-            }
-        }
-        return try list.finish()
-    }
-
-    /// Calls `body` with the index and the patch of each element that a patch changes.
-    private static func eachChange(
-        of patch: PatchItem,
-        _ count: Int,
-        at place: CodingPath,
-        _ body: (Int, PatchItem) throws -> Void
-    ) throws {
-        guard case .fields(let changes) = patch.form else { return }
+    private mutating func change(by patch: PatchItem, at place: CodingPath, _ node: CodingPathNode) throws {
         var cursor = patch.content
-        for _ in 0..<changes {
-            let written = cursor
-            var key = cursor
-            cursor.skip()
-            guard let index: Int = key.readInteger(), index >= 0, index < count, !cursor.isNull else {
-                let name = written.copy().summary
-                throw PatchItem.misfit("the element \(name) of an array to change", "an array of \(count)", at: place)
+        switch patch.form {
+        case .fields(let changes):
+            for _ in 0..<changes {
+                let written = cursor
+                var key = cursor
+                cursor.skip()
+                guard let index: Int = key.readInteger(), index >= 0, index < count, !cursor.isNull else {
+                    let expected = "the element \(written.copy().summary) of an array to change"
+                    throw PatchItem.misfit(expected, "an array of \(count)", at: place)
+                }
+                let change = PatchItem(cursor)
+                cursor.offset = change.end
+                self[index] = try change.applied(
+                    to: self[index],
+                    at: CodingPath(node: node, key: DataKey.index(index))
+                )
             }
-            let change = PatchItem(cursor)
-            cursor.offset = change.end
-            try body(index, change)
+        case .splice:
+            guard let offset: Int = cursor.readInteger(), let removed: Int = cursor.readInteger(),
+                let inserted = cursor.readArray()
+            else { preconditionFailure("a checked splice is none") }
+            guard offset + removed <= count else {
+                throw PatchItem.misfit("at least \(offset + removed) elements to splice", "\(count)", at: place)
+            }
+            var elements: [Element] = []
+            elements.reserveCapacity(cursor.reservation(of: Element.self, inserted))
+            for index in offset..<(offset + inserted) {
+                elements.append(try decodeItem(Element.self, &cursor, under: DataKey.index(index), in: node))
+            }
+            replaceSubrange(offset..<offset + removed, with: elements)
+        case .replacement, .sequence: preconditionFailure("a whole value is no patch of parts")
         }
     }
 }

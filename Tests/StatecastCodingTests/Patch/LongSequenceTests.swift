@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `A long sequence` {
     private static let start: Value = [
-        "long": .array((0..<1500).map { ["n": Value($0)] }), "short": [1, 2, 3], "rows": ["a": ["list": [1, [2]]]],
+        "long": .array((0..<60).map { ["n": Value($0)] }), "short": [1, 2, 3], "rows": ["a": ["list": [1, [2]]]],
     ]
 
     @Test(arguments: seeds(0..<12), [40, 400]) func `A long sequence has the effect of its parts applied in order`(
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `A long sequence of insertions at the front of a long array keeps the digest`() throws {
-        let count = 20_000
+        let count = 1000
         let front = Value.array([0, 0, [7]])
         var value: Value = ["list": .array(Array(repeating: 0, count: count))]
         var summary = Summary(of: value)
@@ -117,15 +117,6 @@ import Testing
         try Patch(decoding: nested(parts[...]).encoded).apply(to: &value, summary: &summary)
         #expect(value == ["list": .array(Array(repeating: 7, count: count) + Array(repeating: 0, count: count))])
         #expect(summary == Summary(of: value))
-    }
-
-    @Test func `A long sequence copies an array once although other parts move it`() throws {
-        let (count, parts) = (500_000, 40_000)
-        var value: Value = [.array(Array(repeating: 0, count: count))]
-        let wire: [Value] = (0..<parts).flatMap { [.map([Value($0): [0, 0, [7]]]), [0, 0, [8]]] }
-        try Patch(decoding: nested(wire[...]).encoded).apply(to: &value)
-        let inner = Value.array(Array(repeating: 7, count: parts) + Array(repeating: 0, count: count))
-        #expect(value == .array(Array(repeating: 8, count: parts) + [inner]))
     }
 
     @Test func `A long sequence of a bounded log is composed from many`() throws {
@@ -197,8 +188,8 @@ extension SeededGenerator {
 
     private mutating func splice(_ count: Int) -> Value {
         let offset = below(count + 1)
-        let removed = below(min(count - offset, below(40) == 0 ? 900 : 4) + 1)
-        let inserted = below(40) == 0 ? 700 : below(4)
+        let removed = below(min(count - offset, below(40) == 0 ? 60 : 4) + 1)
+        let inserted = below(40) == 0 ? 30 : below(4)
         return [
             Value(offset), Value(removed), .array((0..<inserted).map { below(9) == 0 ? ["n": Value($0)] : Value($0) }),
         ]

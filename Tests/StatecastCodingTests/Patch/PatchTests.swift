@@ -128,6 +128,8 @@ import Testing
         #expect(try composed("[0,0,[[1]]]", #"{"@0":[1,0,[2]]}"#) == "[0,0,[[1,2]]]")
         #expect(try composed("[0,1,[]]", "[5,0,[1]]") == "[[0,1,[]],[5,0,[1]]]")
         #expect(try composed("[0,1,[]]", "[5,0,[1]]", "[3]") == "[3]")
+        #expect(try composed(#"[{"a":[1]},[{"b":[2]},{"a":[3]}]]"#) == #"{"a":[3],"b":[2]}"#)
+        #expect(try composed("[[5,0,[1]],[6,0,[2]]]", "[7,0,[3]]") == "[5,0,[1,2,3]]")
     }
 
     @Test func `A patch of a thousand parts in a row stays within the maximum depth`() throws {

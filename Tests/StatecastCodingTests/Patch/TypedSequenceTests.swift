@@ -77,28 +77,6 @@ import Testing
         #expect(failure?.code == .patchMismatch && failure?.path.joined(separator: ".") == path)
         #expect(state == before)
     }
-
-    // So large that a copy for each part would need seconds instead of milliseconds.
-
-    @Test func `A sequence applied to a typed state copies a dictionary once`() throws {
-        let count = 20_000
-        let old = Shelf(counts: Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, $0) }))
-        var state = old
-        try Patch(sequence: (0..<count).map { .map(["counts": [Value($0): [7]]]) }).apply(to: &state)
-        #expect(state.counts == old.counts.mapValues { _ in 7 })
-        state = old
-        try Patch(sequence: [.map(["counts": .nested((0..<count).map { .map([Value($0): [8]]) })])]).apply(to: &state)
-        #expect(state.counts == old.counts.mapValues { _ in 8 })
-    }
-
-    @Test func `A sequence applied to a typed state copies an element once although other parts move it`() throws {
-        let count = 10_000
-        var state = [Dictionary(uniqueKeysWithValues: (0..<count).map { ("\($0)", $0) })]
-        let parts: [Value] = (0..<count).flatMap { [.map([Value($0): [.text("\($0)"): [7]]]), [0, 0, [[:]]]] }
-        try Patch(sequence: parts).apply(to: &state)
-        #expect(state.count == count + 1 && state.last?.count == count)
-        #expect(state.last?.values.allSatisfy { $0 == 7 } == true)
-    }
 }
 
 extension Value {
