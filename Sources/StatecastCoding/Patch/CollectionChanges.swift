@@ -37,55 +37,11 @@ extension Array: PartwiseDiffable where Element: Encodable {
 }
 
 extension Set: PartwiseDiffable where Element: Encodable {
-    /// A set is an array sorted by encodings, so that insertions and removals are splices.
+    /// A set is an array sorted by encodings.
     static func writeChange(from old: Self, to new: Self, of part: ChangedPart) throws -> Bool {
         if old == new { return false }
-        let (before, after) = (try encodeTree(old, at: part.place), try encodeTree(new, at: part.place))
-        guard case .array(let oldElements) = before, case .array(let newElements) = after,
-            let splices = sortedSplices(from: oldElements, to: newElements)
-        else { return try part.writer.writeDifference(from: before, to: after, path: part.path) }
-        guard !splices.isEmpty else { return false }
-        part.writer.output.writer.value(PatchTree(.sequence(splices.map { PatchTree(.splice($0)) })).value)
-        part.writer.summary.replace(before, with: after, at: part.path)
-        return true
+        return try part.writeDifferenceOfTrees(from: old, to: new)
     }
-
-    /// The splices between two sorted arrays of distinct elements; `nil` if there are too many.
-    private static func sortedSplices(
-        from old: [StatecastCoding.Value],
-        to new: [StatecastCoding.Value]
-    ) -> [PatchTree.Splice]? {
-        var splices: [PatchTree.Splice] = []
-        var (left, right) = (0, 0)
-        while left < old.count || right < new.count {
-            let (oldStart, newStart) = (left, right)
-            while left < old.count || right < new.count {
-                if left == old.count {
-                    right += 1
-                } else if right == new.count || old[left].precedes(new[right]) {
-                    left += 1
-                } else if old[left] == new[right] {
-                    break
-                } else {
-                    right += 1
-                }
-            }
-            if left > oldStart || right > newStart {
-                if splices.count == maxSortedSplices { return nil }
-                // Preceding changes are already applied, so this is an offset in the new array.
-                let inserted = Array<StatecastCoding.Value>(new[newStart..<right])
-                splices.append(PatchTree.Splice(offset: newStart, removed: left - oldStart, inserted: inserted))
-            }
-            if left < old.count {
-                left += 1
-                right += 1
-            }
-        }
-        return splices
-    }
-
-    /// Each splice moves all elements after it; beyond this number, one wide splice is cheaper.
-    private static var maxSortedSplices: Int { 16 }
 }
 
 extension Dictionary: PartwiseDiffable where Key: Encodable, Value: Encodable {

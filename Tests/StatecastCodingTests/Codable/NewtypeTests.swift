@@ -13,7 +13,7 @@ import Testing
             $0[9] = 7
             $0.append(50)
         }
-        try check(Set(0..<20), #"[19,1,[77]]"#) {
+        try check(Set(0..<20), #"{"19":[77]}"#) {
             $0.remove(19)
             $0.insert(77)
         }
