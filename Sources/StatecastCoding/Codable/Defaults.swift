@@ -17,12 +17,12 @@ extension StateEncoder {
 
 extension Value {
     /// An example of a type: the encoding of the instance that its own `init(from:)` makes of default values, which are
-    /// 0, "", false, empty collections and the first of all cases. Optional fields are filled in if their type has a
-    /// default.
+    /// 0, "", false, empty collections and the first of the cases that a type lists. Optional fields are filled in if
+    /// their type has a default.
     ///
     /// - Parameter encode: encodes the instance.
-    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0, or if the first case of an
-    ///   enum contains the enum.
+    /// - Returns: `nil` if the type refuses defaults, such as a price that must be above 0, if it is an enum with
+    ///   payloads whose keys are not `CaseIterable`, or if the first case of an enum contains the enum.
     package init?<T: Decodable>(
         exampleOf type: T.Type,
         _ encode: (any Encodable) throws -> Value = { try StateEncoder().value(of: $0) }
@@ -48,7 +48,8 @@ final class Defaults {
 
     /// Checks that a type and all types that its `init(from:)` asks for, when it reads defaults, are values.
     ///
-    /// Not seen are the payloads of an enum's other cases than the first, and the fields after one without a default.
+    /// Not seen are the payloads of an enum, but for those of the first case of keys that are `CaseIterable`, and the
+    /// fields after one without a default.
     ///
     /// - Throws: `unencodable`.
     static func checkValueSemantics(of type: any Decodable.Type) throws(CodingFailure) {
@@ -108,25 +109,15 @@ private struct DefaultDecoder: Decoder, SingleValueDecodingContainer {
     func nested(_ component: String) -> DefaultDecoder { DefaultDecoder(defaults: defaults, path: path + [component]) }
 }
 
-/// Has each field that is asked for. An enum with payloads asks for the key of its case, and finds the first one.
+/// Has each field that is asked for. An enum with payloads asks for the key of its case, and finds the first one if its
+/// keys are `CaseIterable`.
 private struct DefaultFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: DefaultDecoder
 
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] {
         func first<C: CaseIterable>(of type: C.Type) -> Key? { type.allCases.first as? Key }
-        let first = (Key.self as? any CaseIterable.Type).flatMap { first(of: $0) } ?? Self.firstCase
-        return first.map { [$0] } ?? []
-    }
-
-    /// The first case of coding keys that do not list themselves, as those that the compiler makes: the value whose
-    /// only byte is 0, if it is an enum's. A single case has no byte, and is not found: an enum without cases has the
-    /// same layout.
-    private static var firstCase: Key? {
-        guard MemoryLayout<Key>.size == 1, _isPOD(Key.self) else { return nil }
-        let key = withUnsafeBytes(of: UInt8(0)) { $0.loadUnaligned(as: Key.self) }
-        let mirror = Mirror(reflecting: key)
-        return mirror.displayStyle == .enum && mirror.children.isEmpty ? key : nil
+        return (Key.self as? any CaseIterable.Type).flatMap { first(of: $0) }.map { [$0] } ?? []
     }
 
     func contains(_ key: Key) -> Bool { true }
