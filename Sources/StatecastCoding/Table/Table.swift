@@ -21,8 +21,8 @@
 /// - `==` and the difference of a table and its changed copy: O(changed rows · log n); of others: O(n);
 /// - making a table of sorted rows: O(n), of others: O(n log n).
 ///
-/// The result of `filter` shares nodes with the table if most rows stay; `mapValues` and `compactMapValues` make a
-/// table that shares none, so a difference compares all its rows.
+/// The result of `filter` shares nodes with the table if most rows stay; `mapValues` makes a table that shares none, so
+/// a difference compares all its rows.
 ///
 /// `<` and `==` of the keys must agree. Two keys are the same if neither is less than the other.
 public struct Table<Key: Hashable & Comparable, Row> {
@@ -56,15 +56,6 @@ public struct Table<Key: Hashable & Comparable, Row> {
         uniquingKeysWith combine: (Row, Row) throws(Failure) -> Row
     ) throws(Failure) {
         tree = try Tree(rows, uniquingKeysWith: combine)
-    }
-
-    /// The table of elements grouped by a key, each group in the order of the elements.
-    public init<Item, Failure: Error>(
-        grouping items: some Sequence<Item>,
-        by key: (Item) throws(Failure) -> Key
-    ) throws(Failure) where Row == [Item] {
-        self.init()
-        for item in items { self[try key(item), default: []].append(item) }
     }
 
     /// The rows of a dictionary.

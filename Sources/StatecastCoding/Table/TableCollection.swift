@@ -5,11 +5,13 @@ extension Table: RandomAccessCollection {
     public typealias Element = (key: Key, value: Row)
 
     /// A position in the order of the keys. A distinct type, so that an index cannot be confused with an integer key.
-    public struct Index: Hashable, Comparable, Sendable {
+    public struct Index: Hashable, Strideable, Sendable {
         let offset: Int
 
-        /// Whether a position comes first.
-        public static func < (left: Index, right: Index) -> Bool { left.offset < right.offset }
+        /// The number of rows up to another position.
+        public func distance(to other: Index) -> Int { other.offset - offset }
+        /// The position at a distance.
+        public func advanced(by distance: Int) -> Index { Index(offset: offset + distance) }
     }
 
     /// Iterates over the rows, each in O(1).
@@ -35,15 +37,6 @@ extension Table: RandomAccessCollection {
     public var startIndex: Index { Index(offset: 0) }
     /// The position after the row with the greatest key.
     public var endIndex: Index { Index(offset: count) }
-
-    /// The next position.
-    public func index(after index: Index) -> Index { Index(offset: index.offset + 1) }
-    /// The previous position.
-    public func index(before index: Index) -> Index { Index(offset: index.offset - 1) }
-    /// The position at a distance.
-    public func index(_ index: Index, offsetBy distance: Int) -> Index { Index(offset: index.offset + distance) }
-    /// The number of rows between two positions.
-    public func distance(from start: Index, to end: Index) -> Int { end.offset - start.offset }
 
     /// The position of a key; `nil` if there is none. O(log n).
     public func index(forKey key: Key) -> Index? {
@@ -146,14 +139,6 @@ extension Table {
         public var startIndex: Index { Index(offset: 0) }
         /// The position after the greatest key.
         public var endIndex: Index { Index(offset: tree.count) }
-        /// The next position.
-        public func index(after index: Index) -> Index { Index(offset: index.offset + 1) }
-        /// The previous position.
-        public func index(before index: Index) -> Index { Index(offset: index.offset - 1) }
-        /// The position at a distance.
-        public func index(_ index: Index, offsetBy distance: Int) -> Index { Index(offset: index.offset + distance) }
-        /// The number of keys between two positions.
-        public func distance(from start: Index, to end: Index) -> Int { end.offset - start.offset }
         /// The key at a position. O(log n).
         public subscript(position: Index) -> Key { tree.key(at: position.offset) }
         /// Whether a key exists. O(log n).
@@ -179,14 +164,6 @@ extension Table {
         public var startIndex: Index { Index(offset: 0) }
         /// The position after the last row.
         public var endIndex: Index { Index(offset: tree.count) }
-        /// The next position.
-        public func index(after index: Index) -> Index { Index(offset: index.offset + 1) }
-        /// The previous position.
-        public func index(before index: Index) -> Index { Index(offset: index.offset - 1) }
-        /// The position at a distance.
-        public func index(_ index: Index, offsetBy distance: Int) -> Index { Index(offset: index.offset + distance) }
-        /// The number of rows between two positions.
-        public func distance(from start: Index, to end: Index) -> Int { end.offset - start.offset }
 
         /// The row at a position, which changes in place. O(log n).
         public subscript(position: Index) -> Row {

@@ -29,63 +29,18 @@ extension Table {
         Table<Key, Other>(tree: try tree.mapElements(transform))
     }
 
-    /// The table of the keys for which `transform` returns a row.
-    public func compactMapValues<Other, Failure: Error>(
-        _ transform: (Row) throws(Failure) -> Other?
-    ) throws(Failure) -> Table<Key, Other> {
-        var builder = SortedTreeBuilder<AscendingOrder<Key>, Other>()
-        for (key, row) in tree {
-            if let other = try transform(row) { builder.append(unchecked: key, other) }
-        }
-        return Table<Key, Other>(tree: builder.finish())
-    }
-
     /// Adds rows; `combine` makes one row of an old and a new one with the same key.
     public mutating func merge<Failure: Error>(
         _ rows: some Sequence<(Key, Row)>,
         uniquingKeysWith combine: (Row, Row) throws(Failure) -> Row
     ) throws(Failure) {
-        for (key, row) in rows { try merge(key, row, combine) }
-    }
-
-    /// Adds the rows of another table; `combine` makes one row of an old and a new one with the same key.
-    public mutating func merge<Failure: Error>(
-        _ other: Table,
-        uniquingKeysWith combine: (Row, Row) throws(Failure) -> Row
-    ) throws(Failure) {
-        for (key, row) in other.tree { try merge(key, row, combine) }
-    }
-
-    /// A table with rows added; see `merge(_:uniquingKeysWith:)`.
-    public func merging<Failure: Error>(
-        _ rows: some Sequence<(Key, Row)>,
-        uniquingKeysWith combine: (Row, Row) throws(Failure) -> Row
-    ) throws(Failure) -> Table {
-        var merged = self
-        try merged.merge(rows, uniquingKeysWith: combine)
-        return merged
-    }
-
-    /// A table with the rows of another one added; see `merge(_:uniquingKeysWith:)`.
-    public func merging<Failure: Error>(
-        _ other: Table,
-        uniquingKeysWith combine: (Row, Row) throws(Failure) -> Row
-    ) throws(Failure) -> Table {
-        var merged = self
-        try merged.merge(other, uniquingKeysWith: combine)
-        return merged
-    }
-
-    private mutating func merge<Failure: Error>(
-        _ key: Key,
-        _ row: Row,
-        _ combine: (Row, Row) throws(Failure) -> Row
-    ) throws(Failure) {
-        let (offset, found) = tree.position(of: key)
-        if found {
-            tree[offset: offset] = try combine(tree[offset: offset], row)
-        } else {
-            tree.insert(key, row)
+        for (key, row) in rows {
+            let (offset, found) = tree.position(of: key)
+            if found {
+                tree[offset: offset] = try combine(tree[offset: offset], row)
+            } else {
+                tree.insert(key, row)
+            }
         }
     }
 }
