@@ -4,8 +4,7 @@ public import StatecastCoding
 ///
 /// Values are written by the rules of their description (`Value.description`). Reading turns none of these back, as
 /// JSON does not carry the kinds; but typed decoding accepts base64 for `[UInt8]` and `Data`, the words for floats,
-/// texts for UUIDs, URLs, dates and decimals, numbers for decimals, and texts for dictionary keys that are numbers,
-/// bools, bytes, UUIDs, URLs or dates. A dictionary whose keys are arrays or maps is not read back.
+/// texts for UUIDs, URLs, dates and decimals, numbers for decimals, and texts for dictionary keys of any type.
 public enum JSON {
     /// The value as JSON text (RFC 8259) in one line.
     public static func text(of value: Value) -> String { value.description }
