@@ -163,7 +163,6 @@ import Testing
         struct Seat: Codable, Hashable { var row = 0, places: [Place: Int]?, free: Int?? }
         #expect(try comesBack(Seat(), Seat(places: [.balcony: 1, .row(2): 3]), Seat(free: .some(nil))))
         #expect(try comesBack([[1, 2], [3]], [], [[]]))
-        #expect(try comesBack(Int??.none, .some(.none), 5))
         let guests = try StateEncoder().value(of: [Place.balcony: "Ada"])
         #expect(JSON.text(of: guests) == #"{"oWdiYWxjb255oA==":"Ada"}"#)
         for name in ["{}", "oWdiYWxjb255oA", "oWdiYWxjb255", "AAAA"] {

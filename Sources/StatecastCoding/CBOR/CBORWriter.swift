@@ -222,6 +222,9 @@ package struct CBORWriter: @unchecked Sendable {
         count += bytes
     }
 
+    /// Whether the item at an offset is null.
+    func isNull(at offset: Int) -> Bool { withBytes { $0[offset] == 0xF6 } }
+
     /// Calls `body` with the bytes that have been written.
     @inline(__always)
     package func withBytes<Result, Failure: Error>(

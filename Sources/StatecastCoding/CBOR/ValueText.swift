@@ -7,7 +7,7 @@ extension Value: CustomStringConvertible {
     /// - a UUID (tag 37 of 16 bytes) is its text, `"67E55044-10B1-426F-9247-BB680E5FE0C8"`;
     /// - a decimal fraction (tag 4) or a big number (tags 2 and 3) with a mantissa of at most 128 bits is its digits,
     ///   `19.99`, with an exponent where it would need more than 40 zeros;
-    /// - all other tags are dropped, so `.some(nil)` looks like `nil`, and a URL (tag 32) like its text;
+    /// - all other tags are dropped, so a URL (tag 32) looks like its text;
     /// - integers are written without, floats with a fraction or an exponent (`1`, `1.0`), so that they stay apart;
     /// - the name of a key that is no text is the text of its JSON (`5` is `"5"`), of a UUID or a URL its text, and of
     ///   an array, a map or another tag the base64 of its encoding;

@@ -97,31 +97,10 @@ extension Set: BuiltInDecodable where Element: Decodable {
 
 // MARK: Optionals
 
-extension Value {
-    /// The tag of a present value whose content is null (`.some(nil)`); null alone is an absent value. The number is
-    /// this project's own; decoders that do not support it read null.
-    static let presentTag: UInt64 = 21_332
-}
-
-extension CBORWriter {
-    /// The head of the tag of presence.
-    private static let presentHead: [UInt8] = {
-        var writer = CBORWriter()
-        writer.tag(Value.presentTag)
-        return writer.bytes
-    }()
-
-    /// Tags the item at an offset as present, if it is null or such a tag itself.
-    ///
-    /// - Returns: Whether it inserted a tag.
-    fileprivate mutating func markPresent(at offset: Int) -> Bool {
-        let looksAbsent = withBytes { bytes in
-            let item = bytes[offset...]
-            return item.first == 0xF6 || item.first == Self.presentHead.first && item.starts(with: Self.presentHead)
-        }
-        guard looksAbsent else { return false }
-        insert(Self.presentHead, at: offset)
-        return true
+extension CodingPath {
+    /// The failure for `.some(nil)`, and for other present values that are encoded as null.
+    var looksAbsent: CodingFailure {
+        failure(.unencodable, "a present value has the encoding of an absent one, null; use an enum")
     }
 }
 
@@ -138,8 +117,7 @@ extension Optional: BuiltInEncodable where Wrapped: Encodable {
         guard let self else { return output.writer.null() }
         let start = output.writer.count
         try encodeItem(self, into: output, under: place.key, in: place.node)
-        // Decoders count a tag as one level of nesting.
-        if output.writer.markPresent(at: start) { _ = try place.open() }
+        if output.writer.isNull(at: start) { throw place.looksAbsent }
     }
 
     static var partTypes: [Any.Type] { [Wrapped.self] }
@@ -147,9 +125,7 @@ extension Optional: BuiltInEncodable where Wrapped: Encodable {
 
 extension Optional: BuiltInDecodable where Wrapped: Decodable {
     static func read(_ cursor: inout ItemCursor, at place: CodingPath) throws -> Self {
-        if cursor.readNull() { return nil }
-        cursor.skipTag(Value.presentTag)
-        return try decodeItem(Wrapped.self, &cursor, under: place.key, in: place.node)
+        cursor.readNull() ? nil : try decodeItem(Wrapped.self, &cursor, under: place.key, in: place.node)
     }
 
     static var sample: Self { nil }

@@ -118,7 +118,6 @@ struct ItemCursor {
     }
 
     /// - Returns: Whether the tag was there.
-    @discardableResult
     mutating func skipTag(_ number: UInt64) -> Bool {
         let head = source.head(at: offset)
         guard head.major == 6, head.argument == number else { return false }

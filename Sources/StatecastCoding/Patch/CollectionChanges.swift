@@ -1,11 +1,12 @@
 extension Optional: PartwiseDiffable where Wrapped: Encodable {
     static func writeChange(from old: Self, to new: Self, of part: ChangedPart) throws -> Bool {
         if let old, let new {
-            let start = part.writer.mark
+            let start = part.writer.offset
             guard try part.writeChange(from: old, to: new) else { return false }
-            guard part.writer.isReplacement(at: start.offset) else { return true }
-            // The content may have been null, or be null now, which needs a tag.
-            part.writer.rollBack(to: start)
+            if part.writer.isReplacement(at: start), part.writer.output.writer.isNull(at: start + 1) {
+                throw part.place.looksAbsent
+            }
+            return true
         }
         return try part.writeDifferenceOfTrees(from: old, to: new)
     }

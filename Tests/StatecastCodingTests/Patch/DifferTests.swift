@@ -82,11 +82,6 @@ import Testing
         #expect(try check(old, new).description == #"{"maybe":null}"#)
     }
 
-    @Test func `nil and present nil change into each other within collections`() throws {
-        _ = try check([Int??.some(nil), 2, .none], [3, .some(nil), .some(nil)])
-        _ = try check(["a": Int??.some(nil), "b": 1, "c": 2], ["a": 1, "b": .some(nil), "c": .none])
-    }
-
     @Test func `an enum with another case is replaced, one with the same case is changed by part`() throws {
         var old = World()
         old.mode = .live(since: 1, row: Row(title: "a"))

@@ -7,7 +7,7 @@ import Testing
     @Test(
         arguments: [
             Reinterpreted(), Reinterpreted(note: "a", plain: 7, nested: .some(3), named: "red"),
-            Reinterpreted(note: "b", plain: 0, nested: .some(nil), named: "none"),
+            Reinterpreted(note: "b", plain: 0, nested: .none, named: "none"),
         ]
     )
     func `A field that a patch does not change keeps its value, whichever type it is read as`(

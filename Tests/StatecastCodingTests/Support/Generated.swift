@@ -48,13 +48,18 @@ enum Color: String, GeneratedKey {
 
 extension Optional: Generated where Wrapped: Generated {
     static func make(_ generator: inout SeededGenerator) -> Wrapped? {
-        generator.below(3) == 0 ? nil : .some(.make(&generator))
+        generator.below(3) == 0 ? nil : present(.make(&generator))
     }
 
     mutating func change(_ generator: inout SeededGenerator) {
         guard var wrapped = self, generator.below(3) > 0 else { return self = .make(&generator) }
         wrapped.change(&generator)
-        self = wrapped
+        self = Self.present(wrapped)
+    }
+
+    /// A value that is encoded as null must not be present.
+    private static func present(_ wrapped: Wrapped) -> Wrapped? {
+        (try? StateEncoder().value(of: wrapped)) == .null ? nil : wrapped
     }
 }
 
