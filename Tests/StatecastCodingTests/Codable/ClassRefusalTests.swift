@@ -63,7 +63,7 @@ import Testing
         #expect(path(Garden(parts: Set<KeyBed>())) == ["parts", "gnome"])
         #expect(path(Garden(parts: [KeyBed: Int]())) == ["parts", "gnome"])
         #expect(path(Garden(parts: Bed?.none)) == ["parts", "gnome"])
-        #expect(path(Garden(parts: [Wrapped<Bed>]())) == ["parts", "gnome"])
+        #expect(path(Garden(parts: [Newtype<Bed>]())) == ["parts", "gnome"])
         #expect(path(Garden(parts: [Nested<Bed>]())) == ["parts", "outer", "0", "inner", "gnome"])
         #expect(path(Garden(parts: [Endless]())) == nil)
         #expect(path(Garden(parts: [Int]())) == nil)

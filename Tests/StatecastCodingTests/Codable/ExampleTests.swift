@@ -13,7 +13,7 @@ import Testing
         #expect(Value(exampleOf: Tree.self) == ["children": []])
         #expect(Value(exampleOf: List.self)?.description == #"{"value":0}"#)
         #expect(Value(exampleOf: Point.self) == [0.0, 0.0])
-        #expect(Value(exampleOf: Wrapped<Int>.self) == 0)
+        #expect(Value(exampleOf: Newtype<Int>.self) == 0)
         #expect(Value(exampleOf: Nested<Int>.self) == ["outer": [["inner": 0]]])
         #expect(Value(exampleOf: Listed<Int>.self) == [])
         #expect(Value(exampleOf: Endless.self) == ["children": []])
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `An example of a type has dates as texts if it is for people`() throws {
         let encode = { (value: any Encodable) in try StateEncoder().example(of: value) }
-        #expect(Value(exampleOf: Wrapped<Date>.self, encode) == "2001-01-01T00:00:00Z")
+        #expect(Value(exampleOf: Newtype<Date>.self, encode) == "2001-01-01T00:00:00Z")
         let dates = [
             Date(timeIntervalSince1970: 1_800_000_000), Date(timeIntervalSinceReferenceDate: 0.5), .distantFuture,
         ]

@@ -7,14 +7,13 @@ import Testing
     func `A part of a decoder that a type retains decodes correctly after other values were decoded`(form: Int) throws {
         let decoder = StateDecoder()
         let bytes = try StateEncoder().encode((0..<20).map { Plain(name: "entry \($0)", number: $0, inner: ["x": $0]) })
-        Keeper.kept.withValue { $0 = [] }
+        Keeper.kept.value = []
         try Keeper.$form.withValue(form) { () throws in
             // This array is released before the retained parts are read.
             #expect(try decoder.decode([Keeper].self, from: Array(bytes)).count == 20)
         }
         #expect(try decoder.decode([Plain].self, from: bytes).count == 20)
-        let kept = Keeper.kept.withValue { $0 }
-        #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
+        #expect(try Keeper.kept.value.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
     }
 
     @Test(arguments: 0..<3)
@@ -22,7 +21,7 @@ import Testing
         let items = try (0..<20).map {
             try StateEncoder().encode(Plain(name: "entry \($0)", number: $0, inner: ["x": $0]))
         }
-        Keeper.kept.withValue { $0 = [] }
+        Keeper.kept.value = []
         try Keeper.$form.withValue(form) { () throws in
             // This array is released before the retained parts are read.
             try ItemBuffer.withItems(Array(items.joined())[...]) { buffer in
@@ -36,8 +35,7 @@ import Testing
                 }
             }
         }
-        let kept = Keeper.kept.withValue { $0 }
-        #expect(try kept.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
+        #expect(try Keeper.kept.value.map { try $0() } == (0..<20).map { "entry \($0) \($0)" })
     }
 
     @Test func `A part of a decoder that a type retains is released with the value`() throws {
@@ -141,17 +139,8 @@ private struct Keeper: Decodable {
             let number = try decoder.container(keyedBy: Keys.self).superDecoder(forKey: .number).singleValueContainer()
             read = { "\(try String(from: name)) \(try number.decode(Int.self))" }
         }
-        Keeper.kept.withValue { $0.append(read) }
+        Keeper.kept.value.append(read)
     }
-}
-
-/// Used by one test at a time.
-private final class Kept<Value>: @unchecked Sendable {
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withValue<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result { try body(&value) }
 }
 
 private final class Token: Sendable {}

@@ -41,7 +41,7 @@ import Testing
         let old = Held(value: Newtype(content: Table((0..<1000).map { ($0, Counted(number: $0)) }) { $1 }))
         var new = old
         new.value.content[7] = Counted(number: 0)
-        try Counted.$codings.withValue(Count()) {
+        try Counted.$codings.withValue(Kept(0)) {
             let patch = try Differ.patch(from: old, to: new).patch
             var state = old
             try patch.apply(to: &state)
@@ -91,7 +91,7 @@ import Testing
     @Test func `A newtype is decoded once if it requests a key before its content`() throws {
         var state = Peeking(numbers: ["a": 1, "b": 1])
         let patch = try Differ.patch(from: state, to: Peeking(numbers: ["a": 2, "b": 1])).patch
-        try Peeking.$contents.withValue(Count()) {
+        try Peeking.$contents.withValue(Kept(0)) {
             try Peeking.$looksFirst.withValue(true) { try patch.apply(to: &state) }
             #expect(Peeking.contents.value == 1)
         }
@@ -119,46 +119,22 @@ import Testing
     }
 }
 
-/// Checks that the patch between two states is the expected one, and leads to the new state in every way of applying
-/// it.
+/// Checks the laws for two states, and that the patch between them is the expected one.
 private func checkNewtype<State: Codable & Equatable>(
     _ old: State,
     _ new: State,
-    _ expected: String?,
-    _ sourceLocation: SourceLocation = #_sourceLocation
+    _ expected: String,
+    _ location: SourceLocation = #_sourceLocation
 ) throws {
-    let difference = try Differ.patch(from: old, to: new)
-    if let expected { #expect(difference.patch.description == expected, sourceLocation: sourceLocation) }
-    let patch = try Patch(decoding: difference.patch.encode())
-    var (state, tree) = (old, try StateEncoder().value(of: old))
-    var summary = Summary(of: tree)
-    var advanced = summary
-    advanced.advance(by: difference)
-    try patch.apply(to: &state)
-    try patch.apply(to: &tree, summary: &summary)
-    #expect(state == new, sourceLocation: sourceLocation)
-    #expect(try StateEncoder().value(of: new) == tree, sourceLocation: sourceLocation)
-    #expect(summary == Summary(of: tree), sourceLocation: sourceLocation)
-    #expect(advanced == summary, sourceLocation: sourceLocation)
+    #expect(try checkLaws(from: old, to: new, at: location).description == expected, sourceLocation: location)
 }
 
 private struct Step: Codable, Equatable { var step: Int }
 private struct Held<Content: Codable & Equatable>: Codable, Equatable { var value: Content }
 
-private struct Newtype<Content: Codable & Equatable>: Codable, Equatable {
-    var content: Content
-
-    init(content: Content) { self.content = content }
-    init(from decoder: any Decoder) throws { content = try decoder.singleValueContainer().decode(Content.self) }
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(content)
-    }
-}
-
 /// Counts how often a value of this type is encoded or decoded.
 private struct Counted: Codable, Equatable {
-    @TaskLocal static var codings = Count()
+    @TaskLocal static var codings = Kept(0)
     var number: Int
 
     init(number: Int) { self.number = number }
@@ -171,11 +147,6 @@ private struct Counted: Codable, Equatable {
         var container = encoder.singleValueContainer()
         try container.encode(number)
     }
-}
-
-/// Used by one test at a time.
-private final class Count: @unchecked Sendable {
-    var value = 0
 }
 
 /// Encodes a type that depends on its state, and tries the types in order when it decodes.
@@ -262,7 +233,7 @@ private struct Peeking: Codable, Equatable {
     enum Key: CodingKey { case a }
     @TaskLocal static var looksFirst = false
     /// How often its content was decoded.
-    @TaskLocal static var contents = Count()
+    @TaskLocal static var contents = Kept(0)
 
     var a: Int?
     var numbers: [String: Int]

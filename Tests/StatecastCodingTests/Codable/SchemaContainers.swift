@@ -32,14 +32,3 @@ struct Nested<Content: Codable>: Codable {
         try inner.encode(content, forKey: .inner)
     }
 }
-
-/// Has the encoding of its content.
-struct Wrapped<Content: Codable>: Codable {
-    var content: Content
-
-    init(from decoder: any Decoder) throws { content = try decoder.singleValueContainer().decode(Content.self) }
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(content)
-    }
-}

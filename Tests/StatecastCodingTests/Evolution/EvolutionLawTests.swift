@@ -21,7 +21,7 @@ import Testing
     /// A value in every kind of place.
     struct Places<Row: Generated>: Generated {
         var field: Row
-        var nested: Wrapper<Row>
+        var nested: Newtype<Row>
         var maybe: Row?
         var list: [Row]
         var table: Table<Int, Row>
@@ -44,7 +44,7 @@ import Testing
         {
             Places<New>(
                 field: field(self.field),
-                nested: Wrapper(content: nested(self.nested.content)),
+                nested: Newtype(content: nested(self.nested.content)),
                 maybe: self.maybe.map(maybe),
                 list: list.map(row),
                 table: Table(table.map { ($0.key, row($0.value)) }) { first, _ in first },

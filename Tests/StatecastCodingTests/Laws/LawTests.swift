@@ -21,7 +21,7 @@ import Testing
             generator.change(&next)
             states.append(next)
         }
-        try check(states)
+        try checkLaws(states)
     }
 
     private func check<T: Generated>(_ type: T.Type, _ generator: inout SeededGenerator) throws {
@@ -31,48 +31,6 @@ import Testing
             next.change(&generator)
             states.append(generator.below(6) == 0 ? T.make(&generator) : next)
         }
-        try check(states)
-    }
-
-    private func check<T: Codable & Equatable>(_ states: [T]) throws {
-        let (encoder, decoder) = (StateEncoder(), StateDecoder())
-        let type: Comment = "\(T.self)"
-        let first = try encoder.value(of: states[0])
-        var (tree, typed, summary) = (first, states[0], Summary(of: first))
-        var composed = Patch.none
-        for (old, new) in zip(states, states.dropFirst()) {
-            let bytes = try encoder.encode(new)
-            let after = try encoder.value(of: new)
-            let difference = try Differ.patch(from: old, to: new)
-            let patch = try Patch(decoding: difference.patch.encode())
-
-            // Round trips, and one encoding for each value.
-            #expect(try Value(decoding: bytes) == after, type)
-            #expect(after.encoded == bytes, type)
-            #expect(try decoder.decode(T.self, from: bytes) == new, type)
-            #expect(patch == difference.patch, type)
-            // apply(diff(a, b), to: a) == b, typed and untyped.
-            try patch.apply(to: &typed)
-            #expect(typed == new, type)
-            #expect(try encoder.value(of: typed) == after, type)
-            let before = summary
-            try patch.apply(to: &tree, summary: &summary)
-            #expect(tree == after, type)
-            // diff(a, a) is empty; values with the same encoding are equal.
-            #expect(try Differ.patch(from: new, to: new).isEmpty, type)
-            #expect(try difference.isEmpty == (encoder.value(of: old) == after), type)
-            // Digests agree on both sides.
-            var advanced = before
-            advanced.advance(by: difference)
-            #expect(advanced == summary, type)
-            #expect(summary == Summary(of: after), type)
-            composed = composed.composed(with: patch)
-        }
-        // Patches compose.
-        var (atOnce, typedAtOnce) = (first, states[0])
-        try Patch(decoding: composed.encode()).apply(to: &atOnce)
-        try composed.apply(to: &typedAtOnce)
-        #expect(atOnce == tree, type)
-        #expect(typedAtOnce == typed, type)
+        try checkLaws(states)
     }
 }

@@ -162,8 +162,7 @@ import Testing
 
     /// Counts the comparisons of its elements.
     struct Compared: Codable, Equatable {
-        final class Count: @unchecked Sendable { var value = 0 }
-        @TaskLocal static var count = Count()
+        @TaskLocal static var count = Kept(0)
 
         var number: Int
 
@@ -177,7 +176,7 @@ import Testing
         var generator = SeededGenerator(seed: 3)
         let old = (0..<4000).map { _ in Compared(number: generator.below(50)) }
         let new = (0..<4100).map { _ in Compared(number: generator.below(50)) }
-        try Compared.$count.withValue(Compared.Count()) {
+        try Compared.$count.withValue(Kept(0)) {
             _ = try Differ.patch(from: old, to: new)
             #expect(Compared.count.value <= 6 * (old.count + new.count) + 4096)
         }
@@ -271,29 +270,4 @@ import Testing
         default: todos.append(new)
         }
     }
-}
-
-/// Checks both ways of applying, both digests, and that the patch is empty if nothing changed.
-@discardableResult
-func checkLaws<T: Codable & Equatable>(
-    from old: T,
-    to new: T,
-    sourceLocation: SourceLocation = #_sourceLocation
-) throws -> Patch {
-    let (before, after) = (try StateEncoder().value(of: old), try StateEncoder().value(of: new))
-    let difference = try Differ.patch(from: old, to: new)
-    let patch = try Patch(decoding: difference.patch.encode())
-    #expect(patch == difference.patch, sourceLocation: sourceLocation)
-    var (typed, tree, summary) = (old, before, Summary(of: before))
-    try patch.apply(to: &typed)
-    #expect(typed == new, sourceLocation: sourceLocation)
-    try patch.apply(to: &tree, summary: &summary)
-    #expect(tree == after, sourceLocation: sourceLocation)
-    var advanced = Summary(of: before)
-    advanced.advance(by: difference)
-    #expect(advanced == summary, sourceLocation: sourceLocation)
-    #expect(summary == Summary(of: after), sourceLocation: sourceLocation)
-    #expect(try Differ.patch(from: new, to: new).isEmpty, sourceLocation: sourceLocation)
-    #expect(difference.isEmpty == (before == after), sourceLocation: sourceLocation)
-    return patch
 }

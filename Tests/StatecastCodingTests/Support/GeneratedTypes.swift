@@ -86,19 +86,8 @@ struct ByHand<First: Generated, Second: Generated>: Generated {
     }
 }
 
-/// Encodes only its content, in a container without keys.
-struct Wrapper<Content: Generated>: Generated {
-    var content: Content
-
-    init(content: Content) { self.content = content }
-    init(from decoder: any Decoder) throws { content = try decoder.singleValueContainer().decode(Content.self) }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(content)
-    }
-
-    static func make(_ generator: inout SeededGenerator) -> Wrapper { Wrapper(content: .make(&generator)) }
+extension Newtype: Generated where Content: Generated {
+    static func make(_ generator: inout SeededGenerator) -> Newtype { Newtype(content: .make(&generator)) }
     mutating func change(_ generator: inout SeededGenerator) { content.change(&generator) }
 }
 
@@ -232,7 +221,7 @@ extension SeededGenerator {
         case 0...2: return three(first, second, third)
         case 3: return choice(first, second)
         case 4: return byHand(first, second)
-        case 5: return wrapper(first)
+        case 5: return newtype(first)
         case 6: return alias(first, second)
         case 7: return keyed(key, first)
         case 8: return set(key)
@@ -281,7 +270,7 @@ extension SeededGenerator {
         return with(row)
     }
 
-    private func wrapper<A: Generated>(_ content: A.Type) -> any Generated.Type { Wrapper<A>.self }
+    private func newtype<A: Generated>(_ content: A.Type) -> any Generated.Type { Newtype<A>.self }
     private func alias<A: Generated>(_ first: A.Type, _ second: any Generated.Type) -> any Generated.Type {
         func with<B: Generated>(_ second: B.Type) -> any Generated.Type { Alias<Three<A, B, Int>>.self }
         return with(second)

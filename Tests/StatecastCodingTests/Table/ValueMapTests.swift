@@ -3,29 +3,6 @@ import Testing
 @testable import StatecastCoding
 
 @Suite struct `A map of values` {
-    @Test(arguments: UInt64(0)..<10) func `A map of values behaves like a dictionary`(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        var (map, model) = (ValueMap(), [Value: Value]())
-        var kept: [(ValueMap, [Value: Value])] = []
-        for _ in 0..<600 {
-            let (key, value) = (generator.value(depth: 1), generator.value(depth: 1))
-            switch generator.below(4) {
-            case 0: map[key] = nil; model[key] = nil
-            case 1: #expect(map[key] == model[key])
-            default: map[key] = value; model[key] = value
-            }
-            if generator.below(60) == 0 { kept.append((map, model)) }
-        }
-        kept.append((map, model))
-        for (map, model) in kept {
-            #expect(map == ValueMap(model.map { ($0.key, $0.value) }))
-            #expect(map.hashValue == ValueMap(model.map { ($0.key, $0.value) }).hashValue)
-            #expect(map.keys.map(\.encoded) == map.keys.map(\.encoded).sorted { $0.lexicographicallyPrecedes($1) })
-            #expect(map.count == model.count && map.reversed().count == model.count)
-            for (key, value) in model { #expect(map[key] == value) }
-        }
-    }
-
     @Test func `A map of values refuses a duplicate key, in any order and spelling`() throws {
         let rows: [(key: Value, element: Value)] = (0..<100).map { (.text("row \(100 - $0)"), Value($0)) }
         #expect(try ValueMap(unique: rows) == ValueMap(rows.map { ($0.key, $0.element) }))

@@ -62,17 +62,6 @@ extension Laws {
         }
     }
 
-    /// A type with the encoding of its content.
-    struct Newtype<Content: Codable & Sendable>: Codable, Sendable {
-        var content: Content
-
-        init(from decoder: any Decoder) throws { content = try decoder.singleValueContainer().decode(Content.self) }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(content)
-        }
-    }
-
     /// The types that any bytes are decoded as.
     static let shapes: [any (Codable & Sendable).Type] = [
         World.self, Tree.self, Numbers.self, Mode.self, [String: Mode].self, [Int: [UInt8]].self, [Kind: Bool].self,

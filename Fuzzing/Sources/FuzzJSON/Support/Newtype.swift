@@ -1,0 +1,1 @@
+../../../../Tests/StatecastCodingTests/Support/Newtype.swift
