@@ -91,8 +91,8 @@ extension Scope: ActionSource where Source: ActionSource {
         _ moment: TapMoment,
         _ body: @escaping @Sendable (_ tapped: TappedAction<Value>) -> Void
     ) -> Subscription {
-        source.tap(moment) { [node] tapped in
-            let part = node.map(tapped.state)
+        source.tap(moment) { [map] tapped in
+            let part = map(tapped.state)
             body(
                 TappedAction(action: tapped.action, context: tapped.context, state: part, revision: tapped.revision)
             )

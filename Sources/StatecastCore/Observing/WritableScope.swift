@@ -87,13 +87,15 @@ extension Core {
         removeDuplicates areEqual: @escaping @Sendable (_ old: Value, _ new: Value) -> Bool,
         reference: ComparisonReference
     ) -> WritableScope<State, Value> {
-        let node = ScopeNode(
-            reading(path),
-            new: readingNew(path),
+        let part = Scope(
+            source: self,
+            map: reading(path),
+            in: self,
+            part: readingNew(path),
             areEqual: areEqual,
             reference: reference
         )
-        return WritableScope(scope: Scope(source: self, node: node)) { state, change in
+        return WritableScope(scope: part) { state, change in
             change(&state[keyPath: path])
         }
     }

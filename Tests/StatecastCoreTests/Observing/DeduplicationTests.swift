@@ -104,12 +104,13 @@ import Testing
     func `An equality with a tolerance replays the current value to new observers without affecting the others`() {
         let scope = core.scope({ $0.miles }, removeDuplicates: near)
         let inner = scope.scope { -$0 }
-        let subscriptions = [scope.observe { _ in }, inner.observe { _ in }]
+        let early = Recorder<Int>()
+        let subscriptions = [scope, inner].map { part in part.observe { early.record($0.new) } }
         drive([2, 4])
         let late = [observe(scope), observe(inner)]
-        #expect(seen.all == [[-1, 4], [-1, -4]])
-        drive([6])
-        #expect(seen.all.dropFirst(2).map(\.last) == [6, -6])
+        drive([6, 9])
+        #expect(early.all == [0, 0, 6, -6])
+        #expect(seen.all == [[-1, 4], [-1, -4], [4, 9], [-4, -9]])
         (subscriptions + late).forEach { $0.cancel() }
     }
 }

@@ -18,20 +18,6 @@ import Testing
         }
     }
 
-    @Test func `The observers of a scope share one mapping and one comparison for each change`() {
-        let counted = Counted()
-        let subscriptions = (0..<10).map { _ in counted.scope.observe(replay: .none) { _ in } }
-        counted.core.dispatch(Refuelled(fuel: 1))
-        // The first change also needs the old part.
-        #expect(counted.mappings.count == 2)
-        #expect(counted.comparisons.count == 1)
-        counted.core.dispatch(Refuelled(fuel: 2))
-        counted.core.dispatch(Driven(miles: 1))
-        #expect(counted.mappings.count == 4)
-        #expect(counted.comparisons.count == 3)
-        subscriptions.forEach { $0.cancel() }
-    }
-
     @Test func `The observers of a scope cost nothing if there are none`() {
         let counted = Counted()
         let nested = counted.scope.scope { counted.mappings.counting($0.fuel) }
@@ -44,25 +30,6 @@ import Testing
         counted.core.dispatch(Refuelled(fuel: 2))
         #expect(counted.mappings.count == mappingsBefore)
         #expect(counted.comparisons.count == 0)
-    }
-
-    @Test func `The observers of a scope share its mapping and comparison with the observers of its parts`() {
-        let counted = Counted()
-        let inner = Tally()
-        let fuel = counted.scope.scope { inner.counting($0.fuel) }
-        let subscriptions = [
-            fuel.observe(replay: .none) { _ in },
-            counted.scope.observe(replay: .none) { _ in },
-            fuel.observe(replay: .none) { _ in },
-        ]
-        counted.core.dispatch(Refuelled(fuel: 1))
-        #expect(counted.mappings.count == 2)
-        #expect(counted.comparisons.count == 1)
-        #expect(inner.count == 2)
-        counted.core.dispatch(Refuelled(fuel: 2))
-        #expect(counted.mappings.count == 3)
-        #expect(inner.count == 3)
-        subscriptions.forEach { $0.cancel() }
     }
 
     @Test func `The observers of a scope do not map a part of a part that stayed equal`() {
@@ -152,35 +119,6 @@ import Testing
         withExtendedLifetime((scope, nested)) {}
     }
 
-    @Test func `The observers of a scope receive what the transform itself delivers`() {
-        let source = ManualSource<Int>()
-        let seen = Recorder<[Int?]>()
-        let scope = source.scope { [weak source] value in
-            if value == 2 { source?.deliver(Change(old: 5, oldRevision: 5, new: 6, revision: 6, action: nil)) }
-            return value
-        }
-        let subscription = scope.observe { seen.record([$0.old, $0.new]) }
-        source.deliver(Change(replay: 1, revision: 1))
-        source.deliver(Change(old: 1, oldRevision: 1, new: 2, revision: 2, action: nil))
-        source.deliver(Change(old: 2, oldRevision: 2, new: 3, revision: 3, action: nil))
-        #expect(seen.all == [[nil, 1], [5, 6], [1, 2], [2, 3]])
-        subscription.cancel()
-    }
-
-    @Test func `The observers of a scope that one left receive the next changes, with their old parts`() {
-        let core = Lorry.core()
-        let scope = core.scope(\.miles)
-        let seen = Recorder<[Int?]>()
-        let subscription = scope.observe(replay: .none) { seen.record([$0.old, $0.new]) }
-        let second = scope.observe { _ in }
-        core.dispatch(Driven(miles: 1))
-        second.cancel()
-        core.dispatch(Driven(miles: 2))
-        core.dispatch(Driven(miles: 3))
-        #expect(seen.all == [[0, 1], [1, 2], [2, 3]])
-        subscription.cancel()
-    }
-
     @Test func `The observers of a scope of a source whose revisions restart receive the new history`() {
         let source = ManualSource<Int>()
         let seen = Recorder<Int>()
@@ -192,32 +130,5 @@ import Testing
         source.deliver(Change(old: 2, oldRevision: 1, new: 3, revision: 1, action: nil))
         #expect(seen.all == [1, 1, 2, 2, 3, 3])
         subscriptions.forEach { $0.cancel() }
-    }
-
-    @Test(arguments: [false, true])
-    func `Observers of a part of a part do not mistake a change of another history for a known one`(isMoved: Bool) {
-        let source = ManualSource<Lorry>()
-        let seen = Recorder<String>()
-        let fuel = source.scope(\.tank).scope(\.fuel)
-        let subscription = fuel.observe { seen.record("\($0.old.map(String.init) ?? "")>\($0.new)") }
-        var lorry = Lorry()
-        source.deliver(Change(replay: lorry, revision: 0))
-        func deliver(from oldRevision: UInt64, to revision: UInt64, _ change: (inout Lorry) -> Void) {
-            let old = lorry
-            change(&lorry)
-            source.deliver(Change(old: old, oldRevision: oldRevision, new: lorry, revision: revision, action: nil))
-        }
-        deliver(from: 0, to: 1) { $0.tank.fuel = 5 }
-        deliver(from: 1, to: 2) { $0.tank.fuel = 0 }
-        // Another history, in which the part is equal.
-        deliver(from: 2, to: 1) { $0.miles = 1 }
-        if isMoved {
-            deliver(from: 1, to: 2) { $0.miles = 2 }
-            deliver(from: 2, to: 3) { $0.tank.fuel = 7 }
-        } else {
-            deliver(from: 1, to: 2) { $0.tank.fuel = 7 }
-        }
-        #expect(seen.all == [">0", "0>5", "5>0", "0>7"])
-        subscription.cancel()
     }
 }
