@@ -1,5 +1,3 @@
-import StatecastThreading
-
 /// Publishes a state and its changes: a core, a scope, a primary, a replica.
 ///
 /// Sequences, scopes and components use only this protocol. A conforming type must
@@ -122,33 +120,6 @@ extension StateSource {
         removeDuplicates areEqual: @escaping @Sendable (_ delivered: State, _ new: State) -> Bool,
         _ body: @escaping @Sendable (_ change: Change<State>) -> Void
     ) -> Subscription {
-        WithoutDuplicates(source: self, areEqual: areEqual).observe(replay: replay, on: delivery, body)
-    }
-}
-
-/// A source without the changes to a state that equals the last delivered one.
-private struct WithoutDuplicates<Source: StateSource>: StateSource {
-    let source: Source
-    let areEqual: @Sendable (Source.State, Source.State) -> Bool
-
-    func observe(replay: Replay, _ body: @escaping @Sendable (Change<Source.State>) -> Void) -> Subscription {
-        let delivered = Locked<Source.State?>(nil)
-        return source.observe(replay: replay) { [areEqual] change in
-            // Compared outside the lock, because it runs user code. The source delivers one change at a time.
-            let last = delivered.withLock { $0 } ?? change.old
-            let isDelivered = change.old == nil || !(last.map { areEqual($0, change.new) } ?? false)
-            // `last` retains the replaced state until the lock is released.
-            delivered.withLock { $0 = isDelivered ? change.new : last }
-            if isDelivered { body(change.replacingOld(with: last)) }
-            withExtendedLifetime(last) {}
-        }
-    }
-}
-
-extension Change {
-    /// The same change from another old state. A replay stays a replay.
-    fileprivate func replacingOld(with state: State?) -> Change {
-        guard old != nil else { return self }
-        return Change(old: state, oldRevision: oldRevision, new: new, revision: revision, reduced: reduced)
+        scope({ $0 }, removeDuplicates: areEqual).observe(replay: replay, on: delivery, body)
     }
 }

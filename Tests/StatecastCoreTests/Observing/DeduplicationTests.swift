@@ -21,30 +21,6 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `Removing duplicates uses a custom equality`() {
-        let core = Lorry.core()
-        let seen = Recorder<Int>()
-        let subscription = core.observe(replay: .none, removeDuplicates: { $0.miles / 10 == $1.miles / 10 }) {
-            seen.record($0.new.miles)
-        }
-        for miles in [3, 9, 11, 12, 25] { core.dispatch(Driven(miles: miles)) }
-        #expect(seen.all == [11, 25])
-        subscription.cancel()
-    }
-
-    @Test func `Removing duplicates delivers small steps once they add up`() {
-        let core = Lorry.core()
-        let seen = Recorder<[Int]>()
-        let subscriptions = [Replay.current, .none].map { replay in
-            core.observe(replay: replay, removeDuplicates: { abs($0.miles - $1.miles) < 5 }) { change in
-                seen.record([change.old?.miles ?? -1, change.new.miles])
-            }
-        }
-        for miles in stride(from: 2, through: 12, by: 2) { core.dispatch(Driven(miles: miles)) }
-        #expect(seen.all == [[-1, 0], [0, 6], [0, 6], [6, 12], [6, 12]])
-        subscriptions.forEach { $0.cancel() }
-    }
-
     @Test func `Removing duplicates works with every delivery`() async {
         let core = Lorry.core()
         let seen = Arrivals<Int>()
