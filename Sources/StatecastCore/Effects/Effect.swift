@@ -68,33 +68,20 @@ extension Effect {
     /// Runs asynchronous work that sends any number of actions.
     ///
     /// The work must not block its thread or compute for long without suspending: it would delay the start of later
-    /// effects. Use ``blocking(_:)`` instead.
+    /// effects. Use ``blocking(id:cancelInFlight:_:)`` instead.
     ///
     /// - Parameters:
-    ///   - priority: of the task.
-    ///   - work: `await send(action)` returns after the action is reduced.
-    public static func run(
-        priority: TaskPriority? = nil,
-        _ work: @escaping @Sendable (_ send: Send) async -> Void
-    ) -> Effect {
-        Effect(.run(Work(id: nil, body: .run(priority, work))))
-    }
-
-    /// Runs asynchronous work that ``cancel(id:)`` can cancel.
-    ///
-    /// - Parameters:
-    ///   - id: identifies the work.
+    ///   - id: identifies the work for ``cancel(id:)``.
     ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
     ///   - priority: of the task.
     ///   - work: `await send(action)` returns after the action is reduced.
     public static func run(
-        id: some Hashable & Sendable,
+        id: (any Hashable & Sendable)? = nil,
         cancelInFlight: Bool = false,
         priority: TaskPriority? = nil,
         _ work: @escaping @Sendable (_ send: Send) async -> Void
     ) -> Effect {
-        let run = Effect(.run(Work(id: AnyID(id), body: .run(priority, work))))
-        return cancelInFlight ? .merge(.cancel(id: id), run) : run
+        .work(.run(priority, work), id: id, cancelInFlight: cancelInFlight)
     }
 
     /// Runs asynchronous work that may throw. If it does, the action that `catch` returns is sent.
@@ -109,19 +96,7 @@ extension Effect {
     ///
     /// An error of cancelled work is dropped, as its actions are.
     public static func run(
-        priority: TaskPriority? = nil,
-        _ work: @escaping @Sendable (_ send: Send) async throws -> Void,
-        catch failed: @escaping @Sendable (_ error: any Error) -> any Action
-    ) -> Effect {
-        .run(priority: priority) { send in
-            do { try await work(send) } catch { await send(failed(error)) }
-        }
-    }
-
-    /// Runs asynchronous work that may throw and that ``cancel(id:)`` can cancel; see ``run(priority:_:catch:)`` and
-    /// ``run(id:cancelInFlight:priority:_:)``.
-    public static func run(
-        id: some Hashable & Sendable,
+        id: (any Hashable & Sendable)? = nil,
         cancelInFlight: Bool = false,
         priority: TaskPriority? = nil,
         _ work: @escaping @Sendable (_ send: Send) async throws -> Void,
@@ -135,40 +110,23 @@ extension Effect {
     /// Runs work that blocks its thread, such as reading a file, on a thread of its own.
     ///
     /// A process runs at most 512 of these at a time and queues the others. The stack of such a thread has 512 KiB.
-    public static func blocking(_ work: @escaping @Sendable (_ send: BlockingSend) -> Void) -> Effect {
-        Effect(.run(Work(id: nil, body: .blocking(work))))
-    }
-
-    /// Runs work that blocks its thread and that ``cancel(id:)`` can cancel: actions that it sends afterwards are
-    /// dropped, and ``BlockingSend/isCancelled`` is true.
+    /// After a ``cancel(id:)``, actions that the work sends are dropped, and ``BlockingSend/isCancelled`` is true.
     ///
     /// - Parameters:
-    ///   - id: identifies the work.
+    ///   - id: identifies the work for ``cancel(id:)``.
     ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
     ///   - work: runs on a thread of its own.
     public static func blocking(
-        id: some Hashable & Sendable,
+        id: (any Hashable & Sendable)? = nil,
         cancelInFlight: Bool = false,
         _ work: @escaping @Sendable (_ send: BlockingSend) -> Void
     ) -> Effect {
-        let blocking = Effect(.run(Work(id: AnyID(id), body: .blocking(work))))
-        return cancelInFlight ? .merge(.cancel(id: id), blocking) : blocking
+        .work(.blocking(work), id: id, cancelInFlight: cancelInFlight)
     }
 
     /// Runs work that blocks its thread and may throw. If it does, the action that `catch` returns is sent.
     public static func blocking(
-        _ work: @escaping @Sendable (_ send: BlockingSend) throws -> Void,
-        catch failed: @escaping @Sendable (_ error: any Error) -> any Action
-    ) -> Effect {
-        .blocking { send in
-            do { try work(send) } catch { send(failed(error)) }
-        }
-    }
-
-    /// Runs work that blocks its thread, may throw, and that ``cancel(id:)`` can cancel; see ``blocking(_:catch:)`` and
-    /// ``blocking(id:cancelInFlight:_:)``.
-    public static func blocking(
-        id: some Hashable & Sendable,
+        id: (any Hashable & Sendable)? = nil,
         cancelInFlight: Bool = false,
         _ work: @escaping @Sendable (_ send: BlockingSend) throws -> Void,
         catch failed: @escaping @Sendable (_ error: any Error) -> any Action
@@ -178,34 +136,34 @@ extension Effect {
         }
     }
 
+    private static func work(
+        _ body: Work.Body,
+        id: (any Hashable & Sendable)?,
+        cancelInFlight: Bool = false
+    ) -> Effect {
+        let work = Effect(.run(Work(id: id.map { AnyID($0) }, body: body)))
+        guard cancelInFlight, let id else { return work }
+        return .merge(.cancel(id: id), work)
+    }
+
     /// Cancels all work that runs under `id`: its task is cancelled, and its actions that are not reduced yet are
     /// dropped. Ids are the same if they are equal and of the same type.
     public static func cancel(id: some Hashable & Sendable) -> Effect { Effect(.cancel(AnyID(id))) }
 
-    /// Starts several effects in the order given, without waiting for their ends; nil stands for none.
-    public static func merge(_ effects: [Effect?]) -> Effect {
+    /// Starts several effects in the order given, without waiting for their ends.
+    public static func merge(_ effects: [Effect]) -> Effect {
         composed(effects, as: Operation.merge) { if case .merge(let parts) = $0 { parts } else { nil } }
     }
 
-    /// Starts several effects; see ``merge(_:)-([Effect?])``.
-    @_disfavoredOverload
-    public static func merge(_ effects: Effect?...) -> Effect { merge(effects) }
-
-    /// Starts several effects; see ``merge(_:)-([Effect?])``. With this overload `.none` is the effect, not the
-    /// optional.
+    /// Starts several effects; see ``merge(_:)-([Effect])``.
     public static func merge(_ effects: Effect...) -> Effect { merge(effects) }
 
-    /// Starts each effect after the one before has ended or was cancelled; nil stands for none.
-    public static func sequence(_ effects: [Effect?]) -> Effect {
+    /// Starts each effect after the one before has ended or was cancelled.
+    public static func sequence(_ effects: [Effect]) -> Effect {
         composed(effects, as: Operation.sequence) { if case .sequence(let parts) = $0 { parts } else { nil } }
     }
 
-    /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``.
-    @_disfavoredOverload
-    public static func sequence(_ effects: Effect?...) -> Effect { sequence(effects) }
-
-    /// Starts several effects one after another; see ``sequence(_:)-([Effect?])``. With this overload `.none` is the
-    /// effect, not the optional.
+    /// Starts several effects one after another; see ``sequence(_:)-([Effect])``.
     public static func sequence(_ effects: Effect...) -> Effect { sequence(effects) }
 }
 
@@ -221,12 +179,13 @@ extension Effect {
     ///   - action: the action to dispatch.
     ///   - delay: at most a hundred years; a longer one counts as that.
     ///   - id: identifies the delayed action.
-    public static func delay(_ action: any Action, for delay: Duration, id: some Hashable & Sendable) -> Effect {
-        .timer(action, delay, id: AnyID(id))
+    public static func delay(
+        _ action: any Action,
+        for delay: Duration,
+        id: (any Hashable & Sendable)? = nil
+    ) -> Effect {
+        timer(action, delay, id: id)
     }
-
-    /// Dispatches an action after a delay; see ``delay(_:for:id:)``.
-    public static func delay(_ action: any Action, for delay: Duration) -> Effect { .timer(action, delay, id: nil) }
 
     /// Dispatches an action after a delay, and first cancels all work that runs under the same id. Of actions that
     /// follow each other within the delay, only the last one is therefore dispatched.
@@ -256,18 +215,18 @@ extension Effect {
         id: some Hashable & Sendable,
         cancelInFlight: Bool = false
     ) -> Effect {
-        let timer = timer(action, max(period, .milliseconds(1)), id: AnyID(id), isRepeating: true)
-        return cancelInFlight ? .merge(.cancel(id: id), timer) : timer
+        timer(action, max(period, .milliseconds(1)), id: id, isRepeating: true, cancelInFlight: cancelInFlight)
     }
 
     private static func timer(
         _ action: any Action,
         _ delay: Duration,
-        id: AnyID?,
-        isRepeating: Bool = false
+        id: (any Hashable & Sendable)?,
+        isRepeating: Bool = false,
+        cancelInFlight: Bool = false
     ) -> Effect {
         let timer = Timer(action: action, delay: min(max(delay, .zero), maxDelay), isRepeating: isRepeating)
-        return Effect(.run(Work(id: id, body: .timer(timer))))
+        return work(.timer(timer), id: id, cancelInFlight: cancelInFlight)
     }
 
     /// The system cannot sleep for much longer: it traps.
@@ -313,14 +272,14 @@ extension Effect {
 
     /// Composes effects. Flattens parts that are composed in the same way, which bounds the depth.
     private static func composed(
-        _ effects: [Effect?],
+        _ effects: [Effect],
         as composite: (Parts) -> Operation,
         flattening parts: (Operation) -> Parts?
     ) -> Effect {
         var flat: [Effect] = []
         flat.reserveCapacity(effects.count)
         for effect in effects {
-            guard let effect, let operation = effect.operation else { continue }
+            guard let operation = effect.operation else { continue }
             if let parts = parts(operation) {
                 flat += parts.effects
             } else {

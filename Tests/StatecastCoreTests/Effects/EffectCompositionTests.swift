@@ -16,19 +16,17 @@ import Testing
         #expect(Effect.sequence().isNone)
         #expect(Effect.merge(.none, .none).isNone)
         #expect(Effect.sequence(.none, .none).isNone)
-        #expect(Effect.merge(nil, Effect.none, .merge(nil), .sequence(Effect.none, nil)).isNone)
-        #expect(Effect.sequence([nil, Effect.none, .merge([])]).isNone)
+        #expect(Effect.sequence([.none, .merge([])]).isNone)
         #expect(!Effect.dispatch(Append(1)).isNone)
-        #expect(!Effect.merge(nil, .cancel(id: 1)).isNone)
+        #expect(!Effect.merge(.none, .cancel(id: 1)).isNone)
     }
 
-    @Test func `Composing effects drops nils and flattens, in the order written`() {
+    @Test func `Composing effects drops empty ones and flattens, in the order written`() {
         let effect = Effect.merge(
-            nil,
             .dispatch(Append(1)),
-            .merge(.dispatch(Append(2)), nil, Effect.none, .merge(.dispatch(Append(3)))),
-            Effect.none,
-            .sequence(.dispatch(Append(4)), nil),
+            .merge(.dispatch(Append(2)), .none, .merge(.dispatch(Append(3)))),
+            .none,
+            .sequence(.dispatch(Append(4)), .none),
             .dispatch(Append(5))
         )
         #expect(sent(by: effect) == [1, 2, 3, 4, 5])
@@ -64,7 +62,6 @@ import Testing
         let effect = Effect.merge(
             .sequence(
                 .dispatch(Append(1)),
-                nil,
                 .merge(.dispatch(Append(3)), .dispatch(Append(4))),
                 .dispatch(Append(5))
             ),

@@ -215,7 +215,6 @@ import Testing
                 noting("0"),
                 .dispatch(Append(1)),
                 .sequence(noting("1"), .merge(noting("2"), blocking("3")), .cancel(id: "x"), noting("4")),
-                nil,
                 .merge(.sequence(blocking("5"), noting("6")), noting("7")),
                 noting("8")
             )

@@ -64,7 +64,7 @@ struct Ledger: Equatable, Sendable {
         let (thread, number) = (action.thread, action.number)
         if newest[thread] != number - 1 { faults.append("\(thread): \(number) after \(newest[thread])") }
         newest[thread] = number
-        var restart: Effect?
+        var restart = Effect.none
         if number.isMultiple(of: Self.restartEvery) {
             restarted[thread] = number
             restart = .merge(
@@ -75,19 +75,19 @@ struct Ledger: Equatable, Sendable {
                 }
             )
         }
-        let echo: Effect? =
+        let echo: Effect =
             number.isMultiple(of: Self.echoEvery)
             ? .run { send in
                 await Task.yield()
                 await send(Echo())
                 ended()
-            } : nil
-        let blocking: Effect? =
+            } : .none
+        let blocking: Effect =
             number.isMultiple(of: Self.blockingEvery)
             ? .blocking { send in
                 send(Echo())
                 ended()
-            } : nil
+            } : .none
         return .merge(restart, echo, blocking)
     }
 
