@@ -31,36 +31,20 @@ public protocol ActionSource<State>: StateSource {
 extension Core: ActionSource {}
 
 extension ActionSource {
-    /// Calls `body` for each action that reaches the reducer, after the observers, where the change is made.
+    /// Calls `body` for each action that reaches the reducer, in a given execution context.
     ///
     /// ```swift
     /// core.tap { tapped in print(tapped.action, tapped.state) }.store(in: disposer)
     /// ```
-    public func tap(_ body: @escaping @Sendable (_ tapped: TappedAction<State>) -> Void) -> Subscription {
-        tap(.after, body)
-    }
-
-    /// Calls `body` for each action that reaches the reducer, in a given execution context.
     ///
-    /// All actions are queued until `body` has received them, in order. Actions that are still queued when the
-    /// subscription is cancelled are dropped.
+    /// In another context than ``Delivery/inline``, all actions are queued until `body` has received them, in order.
+    /// Actions that are still queued when the subscription is cancelled are dropped.
     public func tap(
         _ moment: TapMoment = .after,
-        on delivery: Delivery,
+        on delivery: Delivery = .inline,
         _ body: @escaping @Sendable (_ tapped: TappedAction<State>) -> Void
     ) -> Subscription {
         delivery.subscribe(body) { tap(moment, $0) }
-    }
-
-    /// Calls `body` for each action that reaches the reducer, on the main actor, whose state it may access.
-    public func tap(
-        _ moment: TapMoment = .after,
-        on actor: MainActor,
-        _ body: @escaping @MainActor @Sendable (_ tapped: TappedAction<State>) -> Void
-    ) -> Subscription {
-        tap(moment, on: .mainActor) { tapped in
-            MainActor.assumeIsolated { body(tapped) }
-        }
     }
 
     /// Calls `body` for each action of one type that reaches the reducer, with the state at the tap's moment.

@@ -170,20 +170,4 @@ import Testing
         #expect(await seen.next(100) == Array(1...100))
         subscription.cancel()
     }
-
-    @MainActor
-    @Test func `A tap on the main actor may access its state`() async {
-        let core = Lorry.core()
-        var seen: [Int] = []
-        let told = Arrivals<Void>()
-        let subscription = core.tap(on: MainActor.shared) { tapped in
-            seen.append(tapped.state.miles)
-            told.record(())
-        }
-        elsewhere { core.dispatch(Driven(miles: 1)) }
-        _ = await told.next()
-        core.dispatch(Driven(miles: 2))
-        #expect(seen == [1, 2])
-        subscription.cancel()
-    }
 }
