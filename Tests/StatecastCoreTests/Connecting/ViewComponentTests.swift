@@ -74,18 +74,6 @@ import Testing
         connection.cancel()
     }
 
-    @Test func `A view component receives nothing after the connection is cancelled`() async {
-        let core = Lorry.core()
-        let gauge = Gauge(-1)
-        let connection = core.connect(gauge, to: \.miles)
-        #expect(await gauge.seen.next() == 0)
-        elsewhere { core.dispatch(Driven(miles: 1)) }
-        connection.cancel()
-        let other = core.connect(gauge, to: { -$0.miles })
-        #expect(await gauge.seen.next() == -1)
-        other.cancel()
-    }
-
     @Test func `A view component needs only a property for its props`() async {
         let core = Lorry.core(miles: 42)
         let label = Label()

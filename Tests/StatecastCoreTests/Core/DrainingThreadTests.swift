@@ -23,12 +23,13 @@ import Testing
         return (core, subscription)
     }
 
-    @Test func `A queue that changes threads continues on a thread that runs no task`() async {
+    @Test func `A queue that changes threads continues on a thread that runs no task, in order`() async {
         let inTask = Recorder<Bool>()
         let (core, subscription) = chatty { _ in inTask.record(withUnsafeCurrentTask { $0 != nil }) }
         await Task.detached { core.dispatch(Append(1)) }.value
         let turns = await inTask.reaching(10)
         #expect(turns == Array(repeating: true, count: 3) + Array(repeating: false, count: 7))
+        #expect(core.state.entries == Array(1...10))
         subscription.cancel()
     }
 

@@ -77,17 +77,4 @@ import Testing
         #expect(inner.all == [[1, 2], [1, 2, 3]])
         outer.cancel()
     }
-
-    @Test func `Observing retains the core and the observed state no longer than they are used`() {
-        weak var core: Core<Log>?
-        let subscription: Subscription
-        do {
-            let local = logCore()
-            core = local
-            subscription = local.observe { _ in }
-            #expect(core != nil)
-        }
-        #expect(core == nil)
-        subscription.cancel()
-    }
 }

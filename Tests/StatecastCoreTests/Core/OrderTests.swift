@@ -81,6 +81,7 @@ import Testing
         let subscriptions = [
             core.tap(.before) { step("before", ($0.action as? Append)?.number ?? 0, answer: 3) },
             core.observe(replay: .none) { step("observer", $0.new.entries.last ?? 0, answer: 5) },
+            core.observe(replay: .none) { steps.record("other observer \($0.new.entries.last ?? 0)") },
             core.tap(.after) { step("after", ($0.action as? Append)?.number ?? 0, answer: 6) },
         ]
         core.dispatch(Append(1))
@@ -88,7 +89,7 @@ import Testing
         #expect(
             steps.all
                 == (1...6).flatMap { number in
-                    ["middleware", "before", "reducer", "observer", "after"].map { "\($0) \(number)" }
+                    ["middleware", "before", "reducer", "observer", "other observer", "after"].map { "\($0) \(number)" }
                 }
         )
         subscriptions.forEach { $0.cancel() }

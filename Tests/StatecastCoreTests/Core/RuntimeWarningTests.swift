@@ -19,35 +19,19 @@ import Testing
         return (core, subscription)
     }
 
-    @Test func `A runtime warning is raised once for an endless chain of actions, which continues`() async {
+    /// The first action of a chain is not a follow-up.
+    @Test(arguments: [(10_000, false), (10_001, true), (25_000, true)])
+    func `A runtime warning is raised once for a chain of actions that is too long, which continues`(
+        length: Int,
+        isTooLong: Bool
+    ) async {
         let warnings = Recorder<RuntimeWarning>()
         let done = Gate()
-        let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 25_000 }
+        let (core, subscription) = counter(reporting: warnings, until: done) { $0 < length }
         core.dispatch(Step())
         await done.passed()
-        #expect(core.state == 25_000)
-        #expect(warnings.all == [.endlessDispatch(action: "Step", depth: 10_000)])
-        subscription.cancel()
-    }
-
-    @Test func `A runtime warning is not raised for a chain of actions of maximum length`() async {
-        let warnings = Recorder<RuntimeWarning>()
-        let done = Gate()
-        // The first action is not a follow-up.
-        let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 10_000 }
-        core.dispatch(Step())
-        await done.passed()
-        #expect(warnings.all.isEmpty)
-        subscription.cancel()
-    }
-
-    @Test func `A runtime warning is raised for a chain of actions that is one longer`() async {
-        let warnings = Recorder<RuntimeWarning>()
-        let done = Gate()
-        let (core, subscription) = counter(reporting: warnings, until: done) { $0 < 10_001 }
-        core.dispatch(Step())
-        await done.passed()
-        #expect(warnings.all == [.endlessDispatch(action: "Step", depth: 10_000)])
+        #expect(core.state == length)
+        #expect(warnings.all == (isTooLong ? [.endlessDispatch(action: "Step", depth: 10_000)] : []))
         subscription.cancel()
     }
 

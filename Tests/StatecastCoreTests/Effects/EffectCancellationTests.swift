@@ -61,25 +61,6 @@ import Testing
         #expect(Set([AnyID(1), AnyID(1.0), AnyID(UInt8(1)), AnyID(1)]).count == 3)
     }
 
-    @Test func `Cancelling an effect, merged with new work under its id, replaces the work`() async {
-        let steps = Recorder<String>()
-        let core = Core(
-            0,
-            reducer: Reducer<Int> { count, _ -> Effect in
-                count += 1
-                return .merge(.cancel(id: "work"), work("\(count)", id: "work", noting: steps))
-            },
-            now: { .epoch }
-        )
-        core.dispatch(Perform("it"))
-        await steps.reaching(1)
-        core.dispatch(Perform("it"))
-        let all = await steps.reaching(3)
-        #expect(all.first == "begin 1")
-        #expect(all.dropFirst().sorted() == ["begin 2", "end 1"])
-        #expect(core.effects.runningCount == 1)
-    }
-
     @Test func `Cancelling effects drops queued results`() async {
         let cancelIsInLine = Gate()
         let resultIsInLine = Gate()

@@ -131,40 +131,6 @@ import Testing
         subscription.cancel()
     }
 
-    @Test
-    func `Starting effects is not delayed by more blocking work than there are processors, nor are actions`() async {
-        let waiting = Recorder<Void>()
-        let goOn = Gate()
-        let ended = Recorder<Void>()
-        let count = ProcessInfo.processInfo.activeProcessorCount * 4 + 8
-        let core = effectCore([
-            "block": .blocking { _ in
-                waiting.record(())
-                goOn.block()
-                ended.record(())
-            },
-            "run": .run { send in await send(Append(2)) },
-            "blocking": .blocking { send in send(Append(3)) },
-        ])
-        let seen = Recorder<[Int]>()
-        for _ in 0..<count { core.dispatch(Perform("block")) }
-        // All run at once; none of them has ended.
-        await waiting.reaching(count)
-        let subscription = core.observe(replay: .none) { seen.record($0.new.entries) }
-        core.dispatch(Append(1))
-        #expect(core.state.entries == [1])
-        core.dispatch(Perform("run"))
-        let run = await seen.reaching(3).last
-        #expect(run == [1, 2])
-        core.dispatch(Perform("blocking"))
-        let blocking = await seen.reaching(5).last
-        #expect(blocking == [1, 2, 3])
-        #expect(ended.all.isEmpty)
-        goOn.open()
-        await ended.reaching(count)
-        subscription.cancel()
-    }
-
     @Test func `Starting effects follows the notification of their action's observers`() async {
         let steps = Recorder<String>()
         let core = effectCore(["it": .run { _ in steps.record("effect") }])

@@ -42,32 +42,6 @@ import Testing
         #expect(seen.all.isEmpty)
     }
 
-    @Test func `A subscription may be cancelled by its own observer`() {
-        let core = logCore()
-        let seen = Recorder<UInt64>()
-        let subscription = Box<Subscription>()
-        subscription.set(
-            core.observe(replay: .none) { change in
-                seen.record(change.revision)
-                subscription.value?.cancel()
-            }
-        )
-        core.dispatch(Append(1))
-        core.dispatch(Append(2))
-        #expect(seen.all == [1])
-    }
-
-    @Test func `A subscription cancelled by an earlier observer misses the current change`() {
-        let core = logCore()
-        let seen = Recorder<UInt64>()
-        let second = Box<Subscription>()
-        let first = core.observe(replay: .none) { _ in second.value?.cancel() }
-        second.set(core.observe(replay: .none) { seen.record($0.revision) })
-        core.dispatch(Append(1))
-        #expect(seen.all.isEmpty)
-        first.cancel()
-    }
-
     @Test func `A subscription cancelled while its registration is queued never delivers, and is released`() {
         let core = logCore()
         let seen = Recorder<UInt64>()
