@@ -79,13 +79,6 @@ import Testing
         #expect(lines[5] == "e\u{301}t\u{301}e       fresh        1.00")
     }
 
-    @Test func `The board as text shortens a long name before it drops a column`() {
-        var fleet = Fleet()
-        fleet.reduce(HostSampled(host: String(repeating: "n", count: 60), sample: .loaded(2)), second: 100)
-        let lines = BoardText(columns: 60).lines(of: props(fleet), title: "t").map(\.text)
-        #expect(lines[4].hasPrefix("nnnnnnnnnnnnnnnnnnn…  fresh        2.00"))
-    }
-
     @Test func `The board as text counts the hosts that do not fit`() {
         let lines = BoardText(columns: 80, maxRows: 1).lines(of: props(fleet()), title: "t").map(\.text)
         #expect(lines[4].hasPrefix("web-1"))
@@ -95,21 +88,5 @@ import Testing
         #expect(second.compactMap(\.host) == [hosts[1]])
         #expect(second.contains { $0.text == "and \(hosts.count - 2) more" } == (hosts.count > 2))
         #expect(!BoardText(columns: 80, maxRows: 3).text(of: props(fleet()), title: "t").contains("more"))
-    }
-
-    @Test func `The board as text is plain by default`() {
-        let plain = BoardText(columns: 80).text(of: props(fleet()), title: "fleet \u{1B}[2J")
-        #expect(!plain.contains("\u{1B}"))
-        let lines = BoardText(columns: 80, styling: .colour).lines(of: props(fleet()), title: "fleet").map(\.text)
-        #expect(lines[0] == "\u{1B}[1mfleet\u{1B}[0m")
-        #expect(lines[4].hasPrefix("\u{1B}[33mweb-1"))
-        #expect(lines[5].hasPrefix("\u{1B}[31mdb-1"))
-        #expect(lines[6].hasPrefix("\u{1B}[2mold-1"))
-    }
-
-    @Test func `The board as text shows an empty fleet`() {
-        let lines = BoardText(columns: 40).lines(of: props(Fleet()), title: "fleet").map(\.text)
-        #expect(lines[1] == "0 machines: 0 fresh, 0 silent, 0 retire…")
-        #expect(lines.count == 4)
     }
 }

@@ -111,18 +111,6 @@ import Testing
         #expect(fleet.totals.ignored == 1)
     }
 
-    @Test func `The fleet cuts a name off after whole characters`() {
-        var fleet = Fleet()
-        let fits = String(repeating: "x", count: FleetLimits.maxNameBytes)
-        fleet.reduce(HostSampled(host: fits, sample: .loaded(1)))
-        fleet.reduce(HostSampled(host: fits + "y", sample: .loaded(2)))
-        #expect(fleet.hosts.count == 1)
-        #expect(fleet.hosts[fits]?.samples == 2)
-        let wide = String(repeating: "é", count: 40)
-        fleet.reduce(HostSampled(host: "-" + wide, sample: .loaded(1)))
-        #expect(fleet.hosts["-" + String(repeating: "é", count: 31)] != nil)
-    }
-
     @Test func `The fleet limits the hosts, and replaces retired ones`() {
         var fleet = Fleet()
         for index in 0..<FleetLimits.maxHosts {
@@ -157,41 +145,5 @@ import Testing
         #expect(fleet.notes.last?.host == "a")
         #expect(fleet.notes.last?.time == .second(Int64(FleetLimits.maxNotes)))
         #expect(fleet.totals.notes == FleetLimits.maxNotes + 1)
-    }
-
-    @Test func `The fleet cuts off a long note, and ignores an empty one`() {
-        var fleet = Fleet()
-        fleet.reduce(NoteAdded(host: " ", text: String(repeating: "x", count: FleetLimits.maxNoteBytes + 1)))
-        #expect(fleet.notes.first?.text.utf8.count == FleetLimits.maxNoteBytes)
-        #expect(fleet.notes.first?.host == nil)
-        fleet.reduce(NoteAdded(text: " \n"))
-        #expect(fleet.notes.count == 1)
-        #expect(fleet.totals.ignored == 1)
-    }
-
-    @Test func `The fleet keeps totals equal to counts of the whole fleet`() {
-        var fleet = Fleet()
-        var state: UInt64 = 42
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
-        for _ in 0..<2_000 {
-            let host = "h\(random(12))"
-            switch random(4) {
-            case 0: fleet.reduce(HostRetired(host: host))
-            case 1: fleet.reduce(HostRestored(host: host))
-            default: fleet.reduce(HostSampled(host: host, sample: .loaded(1)))
-            }
-            #expect(recount(fleet) == (fleet.totals.hosts, fleet.totals.retired))
-        }
-        #expect(fleet.totals.hosts == 12)
-        #expect(fleet.totals.ignored > 0)
-    }
-
-    @Test func `The fleet names its actions and has an example of each`() {
-        #expect(Fleet.actions.map { $0.name } == ["HostSampled", "HostRetired", "HostRestored", "NoteAdded"])
-        #expect(Fleet.actions.allSatisfy { $0.example != nil })
-        #expect(HostSampled.example?.sample.isPlausible == true)
     }
 }
