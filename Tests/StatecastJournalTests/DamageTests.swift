@@ -1,9 +1,7 @@
 import Foundation
-import StatecastCore
 import StatecastJournal
 import StatecastProtocol
 import StatecastSQLite
-import StatecastThreading
 import Testing
 
 @testable import StatecastTesting
@@ -22,94 +20,6 @@ import Testing
         for sequence: UInt64 in 41...60 { try bench.journal.append([.sample(sequence, bytes: 300)]) }
         try bench.journal.store(.sample(50))
         return try bench.crashed()
-    }
-
-    /// Opens and reads a damaged copy.
-    private func check(_ bench: JournalBench, _ original: JournalDump, _ damage: String) throws {
-        do throws(JournalFailure) {
-            let contents = try bench.journal.open()
-            defer { bench.journal.close() }
-            guard contents != nil else {
-                Issue.record("\(damage): the journal seems to be new")
-                return
-            }
-            #expect(contents?.epochs == [.sample(1, at: 0), .sample(2, at: 120)], "\(damage)")
-            #expect(contents?.last == JournalSequence(60), "\(damage)")
-            var records: [JournalRecord] = []
-            var last = JournalSequence(0)
-            while let end = try read(bench, after: last) {
-                records += end
-                last = records[records.count - 1].sequence
-            }
-            #expect(records == original.records, "\(damage)")
-            for entry in try bench.journal.snapshots() {
-                let snapshot = try bench.journal.snapshot(entry)
-                #expect(original.snapshots.contains(snapshot), "\(damage)")
-            }
-        } catch {
-            #expect([.damaged, .pruned, .inputOutput].contains(error.code), "\(damage): \(error)")
-            #expect(error.message.contains(bench.path) || error.code == .pruned, "\(damage): \(error)")
-        }
-    }
-
-    private func read(_ bench: JournalBench, after last: JournalSequence) throws(JournalFailure) -> [JournalRecord]? {
-        let records = try bench.journal.records(after: last, maxBytes: 1 << 16)
-        return records.isEmpty ? nil : records
-    }
-
-    private static func original() throws -> (bench: JournalBench, everything: JournalDump) {
-        let bench = try crashed()
-        let whole = try bench.crashed()
-        _ = try whole.journal.open()
-        let everything = try whole.dump()
-        #expect(everything.records.count == 60)
-        #expect(everything.snapshots.count == 3)
-        whole.journal.close()
-        return (bench, everything)
-    }
-
-    private static let files = [
-        "journal.sqlite", "journal.sqlite-wal", "marks", "snapshots/0-0.snapshot", "snapshots/20-60.snapshot",
-        "snapshots/50-150.snapshot",
-    ]
-
-    @Test(arguments: files)
-    func `A damaged journal with a bit flipped is right or refused`(file: String) throws {
-        let (bench, everything) = try Self.original()
-        var generator = SystemRandomNumberGenerator()
-        let seed = UInt64.random(in: .min ... .max, using: &generator)
-        var random = SplitMix64(seed: seed)
-        for _ in 0..<60 {
-            let copy = try bench.crashed()
-            let url = URL(filePath: copy.path + "/" + file)
-            var data = try Data(contentsOf: url)
-            // Half of the changes at the beginning, which has the headers.
-            let range = random.next().isMultiple(of: 2) ? min(512, data.count) : data.count
-            let offset = Int(random.next() % UInt64(range))
-            data[offset] ^= 1 << UInt8(random.next() % 8)
-            try data.write(to: url)
-            try check(copy, everything, "\(file), byte \(offset), seed \(seed)")
-        }
-    }
-
-    @Test(arguments: files)
-    func `A damaged journal with a file cut is right or refused`(file: String) throws {
-        let (bench, everything) = try Self.original()
-        for part in 0..<16 {
-            let copy = try bench.crashed()
-            let url = URL(filePath: copy.path + "/" + file)
-            let data = try Data(contentsOf: url)
-            let count = data.count * part / 16
-            try data.prefix(count).write(to: url)
-            try check(copy, everything, "\(file), cut to \(count) bytes")
-        }
-    }
-
-    @Test(arguments: files)
-    func `A damaged journal with a file deleted is right or refused`(file: String) throws {
-        let (bench, everything) = try Self.original()
-        try FileManager.default.removeItem(atPath: bench.path + "/" + file)
-        try check(bench, everything, "without \(file)")
     }
 
     @Test func `A damaged journal without its log names the acknowledged revision and the remedy`() throws {
@@ -180,11 +90,11 @@ import Testing
         bench.journal.close()
         try bench.sql("UPDATE record SET checksum = 0 WHERE sequence = 60")
         try bench.acknowledge(58)
-        let found = try StatecastJournalTests.files(of: bench.path)
+        let found = try files(of: bench.path)
         #expect(try bench.journal.open()?.last == JournalSequence(59))
         #expect(try bench.dump().records.count == 59)
         bench.journal.close()
-        #expect(try StatecastJournalTests.files(of: bench.path) == found)
+        #expect(try files(of: bench.path) == found)
         _ = try bench.journal.open()
         try bench.journal.append([.sample(60, bytes: 7)])
         #expect(try bench.dump().records.last == .sample(60, bytes: 7))

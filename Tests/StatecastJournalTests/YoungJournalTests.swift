@@ -69,6 +69,7 @@ import Testing
                 return nil
             }
             defer { bench.journal.close() }
+            #expect(contents.epochs == [.sample(1, at: 0)], "\(damage)")
             let state = Result { try recovered(bench.journal, through: contents.last) }
             #expect(throws: Never.self, "\(damage)") { try state.get() }
             #expect((try? state.get()) == journal.tree, "\(damage)")
