@@ -21,7 +21,7 @@ package struct ActionRequest: Sendable, Equatable {
     init?(_ line: InputLine) throws(MalformedLine) {
         switch line {
         case .line(let number, let bytes):
-            let text = number == 1 ? bytes.withoutByteOrderMark : bytes[...]
+            let text = bytes.withoutByteOrderMark
             if text.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { return nil }
             try self.init(line: Array(text), number: number)
         case .tooLong(let number):
@@ -33,14 +33,7 @@ package struct ActionRequest: Sendable, Equatable {
     /// Reads `{"action":"StepChangeRequested","payload":{"step":7}}`; the payload's default is `{}`.
     init(line: [UInt8], number: Int) throws(MalformedLine) {
         let value: Value
-        do throws(CodingFailure) { value = try JSONInput.value(parsing: line) } catch {
-            if error.code == .trailingBytes, line.dropLast().contains(UInt8(ascii: "\r")) {
-                throw MalformedLine(
-                    number: number,
-                    message: "expected lines that end with a line feed (LF), got carriage returns (CR) alone: convert "
-                        + "them, as with tr '\\r' '\\n'"
-                )
-            }
+        do throws(CodingFailure) { value = try JSON.value(parsing: line) } catch {
             // The parser counts lines within its text, which is one line of the input.
             let position = error.message.hasPrefix("line 1, ") ? error.message.dropFirst(8) : error.message[...]
             throw MalformedLine(number: number, message: "not JSON: \(position)")
@@ -129,7 +122,7 @@ private struct PayloadArguments {
     }
 
     private static func json(_ bytes: [UInt8], _ place: String) throws -> Value {
-        do { return try JSONInput.value(parsing: bytes) } catch {
+        do { return try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
             throw CommandFailure.wrongUsage("\(place) is not JSON: \(error.message)")
         }
     }

@@ -236,7 +236,7 @@ private enum SettingsFile {
             throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error.localizedDescription)")
         }
         let value: Value
-        do { value = try JSONInput.value(parsing: bytes) } catch {
+        do { value = try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
             throw CommandFailure.wrongUsage("the config file \(path) is not JSON: \(error.message)")
         }
         guard let entries = value.mapValue else {
