@@ -266,8 +266,7 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-journal",
         dependencies: [
-            "StatecastCommandLine", "CounterApp", "FleetApp", "StatecastCoding", "StatecastJSON", "StatecastProtocol",
-            "Statecast",
+            "StatecastCommandLine", "StatecastCoding", "StatecastJSON", "StatecastProtocol", "Statecast",
             "StatecastSQLite", argumentParser,
         ],
         swiftSettings: settings

@@ -16,7 +16,7 @@ struct JournalCommand: AsyncParsableCommand {
             They write to a directory that does not exist yet, or is empty.
 
             Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or an \
-            interrupted copy, 1 different, or failed.
+            interrupted copy, 1 failed.
             """,
         version: Release.line(of: "statecast-journal"),
         groupedSubcommands: [
@@ -24,7 +24,7 @@ struct JournalCommand: AsyncParsableCommand {
                 name: "Inspecting",
                 subcommands: [InfoCommand.self, ActionsCommand.self, StateCommand.self, DiffCommand.self]
             ),
-            CommandGroup(name: "Checking", subcommands: [VerifyCommand.self, ReplayCommand.self]),
+            CommandGroup(name: "Checking", subcommands: [VerifyCommand.self]),
             CommandGroup(
                 name: "Copying",
                 subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]

@@ -41,7 +41,7 @@ import Testing
         }
         try await Self.run(shown[(stop + 1)...], in: folder, at: "tcp://127.0.0.1:9")
         #expect(shown.count > 12)
-        for command in ["info", "actions", "state", "diff", "verify", "replay", "backup", "restore"] {
+        for command in ["info", "actions", "state", "diff", "verify", "backup", "restore"] {
             #expect(shown.contains { $0.command.contains("statecast-journal \(command)") }, "\(command)")
         }
         // The new journals can be served and continued.
@@ -144,25 +144,10 @@ import Testing
         #expect(reverse.errors.contains("--from is later than --to"), "\(reverse.errors)")
     }
 
-    @Test func `a replay derives the app from the journal, not from the name of the store`() async throws {
-        let folder = try Folder()
-        let journal = folder.path + "/journal"
-        try await withServed(["--journal", journal, "--store", "meter"]) { served in
-            let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
-            #expect(sent.exitCode == 0, "\(sent.errors)")
-        }
-        let replayed = try await Tool.journal.run(["replay", journal])
-        #expect(replayed.exitCode == 0, "\(replayed.errors)")
-        #expect(replayed.output == ["same: revisions 0 to 1, actions: 1"])
-    }
-
-    @Test func `a replay of the wrong app suggests --app, and an empty path is refused`() async throws {
+    @Test func `an empty path is refused`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
         try await withServed(["--journal", journal]) { served in served.tool.send(SIGTERM) }
-        let replayed = try await Tool.journal.run(["replay", journal, "--app", "fleet"])
-        #expect(replayed.exitCode == 1)
-        #expect(replayed.errors.contains("name that with --app"), "\(replayed.errors)")
         for arguments in [["info", ""], ["salvage", "", folder.path + "/saved"], ["restore", journal, ""]] {
             let ending = try await Tool.journal.run(arguments)
             #expect(ending.exitCode == 1)
@@ -173,7 +158,6 @@ import Testing
     @Test(arguments: [
         [], ["nonsense"], ["state"], ["state", "--at", "soon", "x"], ["actions", "--sender", "me", "x"], ["diff", "x"],
         ["actions", "--from", "3", "--to", "1", "x"],
-        ["replay", "--app", "unheard-of", "x"],
     ])
     func `wrong usage ends with 64 and one reason`(_ arguments: [String]) async throws {
         let ending = try await Tool.journal.run(arguments)
@@ -183,7 +167,7 @@ import Testing
     }
 
     @Test func `a missing journal exits with 1 and one line`() async throws {
-        for command in ["info", "actions", "state", "verify", "replay"] {
+        for command in ["info", "actions", "state", "verify"] {
             let ending = try await Tool.journal.run([command, "/nowhere"])
             #expect(ending.exitCode == 1, "\(command): \(ending)")
             #expect(ending.errors == "Error: there is no journal in /nowhere: it has no journal.sqlite\n")

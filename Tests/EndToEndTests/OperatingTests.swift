@@ -272,13 +272,11 @@ import Testing
     }
 
     @Test func `the help of statecast-journal names its own exit codes, and no signals`() async throws {
-        for command in ["replay", "salvage"] {
-            let help = try await Tool.journal.run([command, "--help"]).output.joined(separator: " ")
-            #expect(help.contains("Flags win over the environment"), "\(help)")
-            #expect(!help.contains("SIGINT"), "\(help)")
-        }
-        let help = try await Tool.journal.run(["verify", "--help"]).output.joined(separator: " ")
-        #expect(help.contains("65"), "\(help)")
+        let salvage = try await Tool.journal.run(["salvage", "--help"]).output.joined(separator: " ")
+        #expect(salvage.contains("Flags win over the environment"), "\(salvage)")
+        #expect(!salvage.contains("SIGINT"), "\(salvage)")
+        let verify = try await Tool.journal.run(["verify", "--help"]).output.joined(separator: " ")
+        #expect(verify.contains("65"), "\(verify)")
     }
 
     @Test func `an unknown STATECAST_ variable is ignored, with a warning and a suggestion`() async throws {
