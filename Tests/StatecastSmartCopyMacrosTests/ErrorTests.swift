@@ -19,53 +19,56 @@ import Testing
         )
     }
 
-    @Test func `a struct without fields has nothing to copy`() {
-        expectError(
-            of: """
-                @SmartCopy
-                struct Robot {
-                    let version = 1
-                }
-                """,
+    @Test(arguments: [
+        (
+            "struct Robot {\n    let version = 1\n}",
             "@SmartCopy found no stored property that an initializer can set: there is nothing to copy with a change",
-            line: 1,
-            column: 1
-        )
-    }
-
-    @Test func `a public struct without a public field has nothing to offer`() {
-        expectError(
-            of: """
-                @SmartCopy
-                public struct Robot {
-                    let id: Int
-                }
-                """,
+            1, 1
+        ),
+        (
+            "public struct Robot {\n    let id: Int\n}",
             """
             @SmartCopy found no stored property as visible as the struct: copy() would be public and have no \
             parameters; make the properties that it shall change public
             """,
-            line: 1,
-            column: 1
-        )
-    }
-
-    @Test func `a property wrapper is an error at its attribute`() {
-        expectError(
-            of: """
-                @SmartCopy
-                struct Robot {
-                    let id: Int
-                    @Clamped(0...1) var level: Double
-                }
-                """,
+            1, 1
+        ),
+        (
+            "struct Robot {\n    let id: Int\n    @Clamped(0...1) var level: Double\n}",
             """
             @SmartCopy cannot copy a property with '@Clamped(0...1)', which may be a property wrapper: a copy would \
             create a new wrapper without the state of the old one
             """,
-            line: 4,
-            column: 5
-        )
+            4, 5
+        ),
+        (
+            "struct Robot {\n    let (x, y): (Int, Int)\n}",
+            "@SmartCopy cannot copy a tuple pattern: declare each property separately",
+            3, 9
+        ),
+        (
+            "struct Robot {\n    var shape: some Shape = Circle()\n}",
+            """
+            @SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the \
+            type
+            """,
+            3, 16
+        ),
+        (
+            """
+            struct Robot {
+                var level: Int {
+                    @storageRestrictions(initializes: stored) init { stored = newValue }
+                    get { stored }
+                }
+            }
+            """,
+            "@SmartCopy cannot copy a property with an init accessor, which sets other properties",
+            3, 9
+        ),
+    ])
+    func `what cannot be copied is an error at its place`(source: String, message: String, line: Int, column: Int) {
+        expectError(of: "@SmartCopy\n" + source, message, line: line, column: column)
     }
 
     @Test func `a wrapper on a static property is accepted`() {
@@ -92,53 +95,6 @@ import Testing
                     }
                 }
                 """
-        )
-    }
-
-    @Test func `a tuple pattern is an error`() {
-        expectError(
-            of: """
-                @SmartCopy
-                struct Robot {
-                    let (x, y): (Int, Int)
-                }
-                """,
-            "@SmartCopy cannot copy a tuple pattern: declare each property separately",
-            line: 3,
-            column: 9
-        )
-    }
-
-    @Test func `an opaque type is an error`() {
-        expectError(
-            of: """
-                @SmartCopy
-                struct Robot {
-                    var shape: some Shape = Circle()
-                }
-                """,
-            "@SmartCopy cannot copy a property of a 'some' type, since no parameter can have the same one: name the "
-                + "type",
-            line: 3,
-            column: 16
-        )
-    }
-
-    @Test func `an init accessor is an error`() {
-        expectError(
-            of: """
-                @SmartCopy
-                struct Robot {
-                    let id: Int
-                    var level: Int {
-                        @storageRestrictions(initializes: stored) init { stored = newValue }
-                        get { stored }
-                    }
-                }
-                """,
-            "@SmartCopy cannot copy a property with an init accessor, which sets other properties",
-            line: 4,
-            column: 9
         )
     }
 

@@ -9,7 +9,7 @@ private struct Gauge {
     let version = 2
     let low, high: Double
     var level = 0.5
-    var label = "boiler"
+    var label = "boiler", width: Double
     var open = true
     var reads = -1
     var offset: Double = 0 {
@@ -29,6 +29,7 @@ private struct Gauge {
         high: Double,
         level: Double = 0.5,
         label: String = "boiler",
+        width: Double = 0,
         open: Bool = true,
         reads: Int = -1,
         offset: Double = 0,
@@ -39,6 +40,7 @@ private struct Gauge {
         self.high = high
         self.level = level
         self.label = label
+        self.width = width
         self.open = open
         self.reads = reads
         self.offset = offset
@@ -92,9 +94,10 @@ private struct Hooks {
     @Test func `variables with an initial value keep the one they have now`() {
         var gauge = gauge
         gauge.level = 0.9
-        let changed = gauge.copy(label: "tank", open: false, reads: 4)
+        let changed = gauge.copy(label: "tank", width: 2, open: false, reads: 4)
         #expect(changed.level == 0.9)
         #expect(changed.label == "tank")
+        #expect(changed.width == 2)
         #expect(!changed.open)
         #expect(changed.reads == 4)
     }
