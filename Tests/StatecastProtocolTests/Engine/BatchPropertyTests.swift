@@ -20,6 +20,8 @@ private struct Step: Action {
         case changed
         /// A middleware dispatches another action.
         case dispatching
+        /// A middleware dispatches another action, and rejects it.
+        case noted
         /// Nothing passes it on.
         case swallowed
         /// Two or three such changes exceed an update.
@@ -72,6 +74,8 @@ private struct Entries: Codable, Equatable {
         texts["\(step.id)"] = String(repeating: "x", count: length)
         if step.kind == .breaking { isBroken = true }
     }
+
+    func contains(_ id: UInt64) -> Bool { texts["\(id)"] != nil }
 }
 
 /// One engine that runs a script.
@@ -116,10 +120,13 @@ private struct Run {
         switch step.kind {
         case .refused: throw Rejection(.refused, "number \(step.id)")
         case .picky where store.state.count.isMultiple(of: 2): throw Rejection(.picky, "\(store.state.count)")
-        case .changed: return try next(Step(id: step.id + 1_000_000, kind: .plain))
+        case .changed: return try next(Step(id: step.id + 1_000_000, kind: .changed))
         case .dispatching:
             store.dispatch(Step(id: step.id + 2_000_000, kind: .plain))
             return try next(step)
+        case .noted:
+            store.dispatch(Step(id: step.id + 3_000_000, kind: .plain))
+            throw Rejection(.noted, "\(step.id)")
         case .swallowed: return nil
         default: return try next(step)
         }
@@ -196,7 +203,7 @@ private struct Run {
             get throws {
                 guard entry.rejection == nil else { return true }
                 let step = try ActionTable([Step.self]).decode(entry.action) as? Step
-                return step.map { $0.kind != .changed } ?? false
+                return step.map { $0.kind != .changed || $0.id > 1_000_000 } ?? false
             }
         }
     }
@@ -250,7 +257,9 @@ extension SeededGenerator {
         for session in Run.sessions.indices {
             events += [.reduce(isFullAfterFirstTurn: false), .commit, .resend(session: session)]
         }
-        return events + [.reduce(isFullAfterFirstTurn: false), .commit]
+        // Also what middlewares dispatched at the last but one commit.
+        for _ in 0..<2 { events += [.reduce(isFullAfterFirstTurn: false), .commit] }
+        return events
     }
 }
 
@@ -288,12 +297,19 @@ extension SeededGenerator {
             #expect(left.engine.state == right.engine.state && left.head == right.head, place)
             #expect(left.log.started == right.log.started, place)
             #expect(left.log.dispatched == right.log.dispatched, place)
+            for case .rejected(let reason) in left.log.receipts.values.flatMap(\.values) where reason.code == .noted {
+                let id = try #require(UInt64(reason.message))
+                #expect(left.engine.state.contains(id + 3_000_000), "what was dispatched is kept, \(place)")
+            }
             #expect(batches.entries == single.entries, place)
             #expect(left.context?.encoded == right.context?.encoded, place)
             #expect(left.log.cleared.map(\.text).sorted() == right.log.cleared.map(\.text).sorted(), place)
             let total = left.log.counts.reduce(0) { $0 + $1.total }
             #expect(total == right.log.counts.reduce(0) { $0 + $1.total }, place)
             guard hasJournal else { continue }
+            let (context, recovered) = (try #require(left.context), try left.recovered())
+            #expect(context.sessions.agrees(with: recovered.sessions), "what was rolled back is forgotten, \(place)")
+            #expect(context.summary == recovered.summary, place)
             #expect(total == batches.entries.count, place)
             #expect(try batches.entries.allSatisfy { try $0.isAsReduced }, place)
         }
@@ -325,7 +341,7 @@ extension SeededGenerator {
         #expect(halved > 0 && split > 0)
         #expect(
             codes == [
-                .refused, .picky, .swallowed, .tooLarge, .unencodable, .undecodable, .unknownAction,
+                .refused, .picky, .noted, .swallowed, .tooLarge, .unencodable, .undecodable, .unknownAction,
             ]
         )
     }
@@ -337,4 +353,5 @@ extension SentAction {
 
 extension Rejection.Code {
     fileprivate static let picky = Self(rawValue: "picky")
+    fileprivate static let noted = Self(rawValue: "noted")
 }

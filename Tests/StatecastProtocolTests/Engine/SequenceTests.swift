@@ -675,11 +675,7 @@ import Testing
 @Suite struct `An eviction` {
     /// The state after the stored records, in an engine of another incarnation.
     private func replayed(_ bench: PrimaryBench) throws -> PrimaryBench {
-        var history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: PrimaryBench.summary(0))
-        for record in bench.engine.log.stored {
-            try history.replay(record.record, at: record.sequence, limits: bench.limits)
-        }
-        return PrimaryBench(history: history, bench.limits)
+        PrimaryBench(history: try bench.engine.recovered(), bench.limits)
     }
 
     /// While a batch is reduced again, its sessions have no outcomes in flight, so that each of them could be evicted.

@@ -8,7 +8,7 @@ import Testing
 /// snapshot is encoded, and what a read of the past finds.
 ///
 /// It checks what holds for each engine: an action of the primary's own process has one answer, the updates chain,
-/// and nothing is published before its record is stored.
+/// and nothing is published or shown before its record is stored.
 struct EngineBench<State: Codable & Equatable & Sendable> {
     typealias Engine = StoreEngine<State>
 
@@ -38,6 +38,8 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     /// The work of effects.
     private(set) var runs: [EffectWork] = []
     private var runCount: UInt64 = 0
+    /// The history from which it started.
+    private let start: History
     private var storedRevision: Revision
     private var storedSequence: JournalSequence
     private var isResumed = false
@@ -55,6 +57,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         self.limits = limits
         self.hasJournal = hasJournal
         self.now = now
+        start = history
         (storedRevision, storedSequence) = (history.head, history.sequence)
         log.head = history.head
         engine = Engine(
@@ -218,6 +221,13 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         return nil
     }
 
+    /// What the stored records lead to.
+    func recovered() throws -> History {
+        var history = start
+        for record in log.stored { try history.replay(record.record, at: record.sequence, limits: limits) }
+        return history
+    }
+
     // MARK: Directives
 
     private mutating func send(_ event: (inout Engine, inout Engine.Directives) -> Void) -> [Answer] {
@@ -250,7 +260,9 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         case .count(.joinsWaiting(let count)): joinsWaiting = count
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
-        case .show(let version): log.shown.append((Version.typed(version).state, version.revision))
+        case .show(let version):
+            #expect(!hasJournal || version.revision <= storedRevision, "shown before it is stored")
+            log.shown.append((Version.typed(version).state, version.revision))
         case .addObserver(let observer, _): log.added.append((observer, log.head))
         case .removeObserver(let observer): log.removed.append(observer)
         case .answer(let id, let outcome):

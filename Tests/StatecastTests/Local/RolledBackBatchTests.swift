@@ -23,58 +23,6 @@ import Testing
         return bench
     }
 
-    @Test
-    func `A batch that is rolled back does not let an action pass a policy on a state that is rolled back`() throws {
-        let oneForEach = Middleware<Diary>.policy { action, store in
-            guard (action as? Written)?.line == "withdrawn", store.state.lines.isEmpty else { return }
-            throw Rejection(.refused, "there is nothing to withdraw")
-        }
-        let bench = try bench(oneForEach)
-        try bench.push(Self.large, Written(line: "withdrawn"))
-        bench.runTurns()
-        #expect(bench.lines == [])
-        #expect(bench.receipts[2] == .rejected(Rejection(.refused, "there is nothing to withdraw")))
-    }
-
-    @Test func `A batch that is rolled back lets an action pass that only the rolled-back state forbade`() throws {
-        let onlyFirst = Middleware<Diary>.policy { _, store in
-            if !store.state.lines.isEmpty { throw Rejection(.refused, "not the first") }
-        }
-        let bench = try bench(onlyFirst)
-        try bench.push(Self.large, Written(line: "a"), Written(line: "b"))
-        bench.runTurns()
-        #expect(bench.lines == ["a"])
-        #expect(bench.receipts[3] == .rejected(Rejection(.refused, "not the first")))
-    }
-
-    @Test func `A batch that is rolled back passes original actions through middlewares, and dispatches once`() throws {
-        let passes = EventLog()
-        let doubling = Middleware<Diary> { action, store, next in
-            guard let written = action as? Written, written.line.last != "!" else { return try next(action) }
-            let letter = written.line.prefix(1)
-            passes.add(String(letter))
-            store.dispatch(Written(line: "\(letter) again!"))
-            return try next(Written(line: written.line + "!"))
-        }
-        let bench = try bench(doubling)
-        try bench.push(Written(line: "a"), Self.large, Written(line: "b"))
-        bench.runTurns()
-        #expect(passes.events == ["a", "x", "b", "a", "x", "b", "x", "b"])
-        #expect(bench.lines == ["a!", "b!", "a again!", "b again!"])
-    }
-
-    @Test func `A rolled-back batch keeps actions that a middleware dispatched for one that it rejected`() throws {
-        let noting = Middleware<Diary> { action, store, next in
-            guard (action as? Written)?.line == "a" else { return try next(action) }
-            store.dispatch(Written(line: "a was refused"))
-            throw Rejection(.refused, "not a")
-        }
-        let bench = try bench(noting)
-        try bench.push(Self.large, Written(line: "a"))
-        bench.runTurns()
-        #expect(bench.lines == ["a was refused"])
-    }
-
     @Test func `A batch that is rolled back keeps the order of a dispatcher that a middleware has stored`() throws {
         let kept = Latest<any ActionDispatcher>()
         let keeping = Middleware<Diary> { action, store, next in
