@@ -2,21 +2,6 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HealingTests {
-    @Test func `a replica catches up after a pause`() async throws {
-        try await withServed { served in
-            let (_, ending) = try await Tool.replica.running(served.upstream + ["--json"]) { replica in
-                _ = try await replica.line { _ in true }
-                replica.send(SIGSTOP)
-                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: increases(5000))
-                #expect(sent.exitCode == 0, "\(sent.errors)")
-                replica.send(SIGCONT)
-                let last = try await replica.line { $0.contains(#""revision":5000,"#) }
-                #expect(try ReplicaLine(last).state.counter == 5000)
-            }
-            #expect(ending.exitCode == 0)
-        }
-    }
-
     @Test func `a replica whose queue overflowed detects the gap and catches up`() async throws {
         try await withServed(["--high-water-mark", "16"], app: "fleet") { served in
             let arguments = served.upstream + ["--json", "--select", "totals", "--log-level", "debug"]
@@ -43,51 +28,6 @@ import Testing
         return (0..<count).map { number in
             #"{"action":"HostSampled","payload":{"host":"machine-\#(number % 5000)","sample":\#(sample)}}"# + "\n"
         }.joined()
-    }
-
-    @Test func `a primary continues after a pause, and no action is lost`() async throws {
-        try await withServed { served in
-            served.tool.send(SIGSTOP)
-            async let sending = Tool.send.run(served.upstream + ["--ndjson", "--json"], input: increases(1000))
-            async let showing = Tool.replica.run(served.upstream + ["--json", "--until", "1000"])
-            served.tool.send(SIGCONT)
-            let (sent, shown) = (try await sending, try await showing)
-            #expect(try sent.output.map { try ReceiptLine($0).revision } == (1...1000).map { UInt64($0) })
-            #expect(try ReplicaLine(try #require(shown.output.last)).state.counter == 1000)
-        }
-    }
-
-    @Test func `replicas and senders follow a primary that is killed under load and restarted`() async throws {
-        let first = try await withServed { served in
-            served.tool.send(SIGKILL)
-            return served
-        }
-        // Reuses the endpoints for all later primaries.
-        try await Tool.replica.runningValue(first.upstream + ["--json"]) { replica in
-            let arguments = first.upstream + ["--ndjson", "--json"]
-            let (receipts, ending) = try await Tool.send.running(arguments) { sender in
-                try await withServed(publish: first.publish, actions: first.actions) { served in
-                    try await sender.write(increases(10_000))
-                    _ = try await replica.line { (try? ReplicaLine($0).revision > 0) == true }
-                    served.tool.send(SIGKILL)
-                }
-                return try await withServed(publish: first.publish, actions: first.actions) { _ in
-                    try await sender.write(increases(10_000))
-                    try await sender.finishInput()
-                    var receipts: [ReceiptLine] = []
-                    for await line in sender.lines { receipts.append(try ReceiptLine(line)) }
-                    // The new primary has every action with a receipt, and at most the unknown ones besides.
-                    let last = try #require(receipts.last?.revision)
-                    let line = try await replica.line { (try? ReplicaLine($0).revision == last) == true }
-                    #expect(try ReplicaLine(line).state.counter == Int(last))
-                    return receipts
-                }
-            }
-            #expect(receipts.map(\.number) == (1...20_000).map { UInt64($0) }, "each is resolved once and in order")
-            let unknown = receipts.filter { $0.status == "unknown" || $0.code == "outcome-unknown" }
-            #expect(receipts.count == receipts.filter { $0.status == "applied" }.count + unknown.count)
-            #expect(ending.exitCode == (unknown.isEmpty ? 0 : 3), "\(ending.errors)")
-        }
     }
 
     @Test func `a replica logs that the primary went back or began a new history`() async throws {
