@@ -1,7 +1,6 @@
 import CStatecastZeroMQ
 import CounterApp
 import Statecast
-import StatecastCoding
 import StatecastProtocol
 import Testing
 
@@ -73,110 +72,6 @@ import Testing
         }
     }
 
-    @Test func `an unknown action is rejected with the names of the known ones`() async throws {
-        try await withCounter { cluster in
-            let sender = try cluster.sender()
-            let rejection = await #expect(throws: Rejection.self) {
-                try await sender.send(named: "CounterResetRequested", payload: .map(ValueMap()))
-            }
-            #expect(rejection?.code == .unknownAction)
-            #expect(rejection?.message.contains("CounterIncreaseRequested") == true)
-            #expect(try await sender.send(CounterIncreaseRequested()).number == ActionNumber(2))
-        }
-    }
-
-    @Test func `a payload that does not decode is rejected with its field`() async throws {
-        try await withCounter { cluster in
-            let sender = try cluster.sender()
-            for payload in [["step": "abc"], [:], ["step": 1.5]] as [Value] {
-                let rejection = await #expect(throws: Rejection.self) {
-                    try await sender.send(named: "StepChangeRequested", payload: payload)
-                }
-                #expect(rejection?.code == .undecodable)
-                #expect(rejection?.message.contains("step") == true)
-            }
-            try await expectAlive(cluster)
-        }
-    }
-
-    @Test func `a text that cannot be compared is rejected, under any key`() async throws {
-        try await withCounter { cluster in
-            let sender = try cluster.sender()
-            let text = String(repeating: "\u{301}\u{316}", count: 10_000)
-            for payload in [["step": .text(text)], ["step": 1, "note": .text(text)], [.text(text): 1]] as [Value] {
-                let rejection = await #expect(throws: Rejection.self) {
-                    try await sender.send(named: "StepChangeRequested", payload: payload)
-                }
-                #expect(rejection?.code == .undecodable)
-                #expect(rejection?.message.contains("at most 128 combining marks in a row") == true)
-            }
-            try await expectAlive(cluster)
-        }
-    }
-
-    @Test func `a number ahead is answered with the expected one, a repeated number with its receipt`()
-        async throws
-    {
-        try await withCounter { cluster in
-            let peer = try await RawPeer(cluster.address)
-            let secret = SessionSecret.random()
-            let watermark = try await peer.watermark(of: secret.session)
-            #expect(watermark.number == nil)
-            let topic = "sc2/counter/receipts/\(secret.session)"
-            let actions = [WireAction.increase, WireAction.increase]
-            await peer.push(try WireAction.message(actions, first: 3, secret, watermark))
-            #expect(
-                try await peer.next(on: topic)
-                    == .expected(Expected(lineage: watermark.lineage, number: ActionNumber(1)))
-            )
-            await peer.push(try WireAction.message(actions, first: 1, secret, watermark))
-            let receipts = try await peer.next(on: topic)
-            guard case .receipts(let first) = receipts else {
-                Issue.record("\(receipts)")
-                return
-            }
-            var outcomes = OutcomeRuns(first: ActionNumber(1))
-            outcomes.append(.applied(Revision(1)), count: 2)
-            #expect(first.outcomes == outcomes)
-            await peer.push(try WireAction.message(actions, first: 1, secret, watermark))
-            #expect(try await peer.next(on: topic) == receipts)
-            #expect(await cluster.primary.revision == Revision(2))
-        }
-    }
-
-    @Test func `another protocol version is answered in a form that all versions can decode`() async throws {
-        try await withCounter { cluster in
-            let peer = try await RawPeer(cluster.address)
-            for topic in ["sc1/counter/join/0123456789abcdef/none", "sc1/counter/whatever"] {
-                try await peer.subscribe(topic)
-                guard case .refusal(let refusal) = try await peer.next(on: topic) else {
-                    Issue.record("not refused: \(topic)")
-                    continue
-                }
-                #expect(refusal.reason.code == .unsupportedVersion)
-            }
-            try await expectAlive(cluster)
-        }
-    }
-
-    @Test(arguments: [
-        "sc2/counter/join/0123/none", "sc2/counter/join/0123456789abcdef/1.2", "sc2/counter/join/0123456789abcdef",
-        "sc2/counter/join/0123456789abcdef/none/more", "sc2/counter/receipts/xyz", "sc2/counter/nothing",
-        "sc2/counter/snapshot/0123456789abcdef/1/99999999999",
-    ])
-    func `a topic that is not well-formed is refused`(_ topic: String) async throws {
-        try await withCounter { cluster in
-            let peer = try await RawPeer(cluster.address)
-            try await peer.subscribe(topic)
-            guard case .refusal(let refusal) = try await peer.next(on: topic) else {
-                Issue.record("not refused")
-                return
-            }
-            #expect(refusal.reason.code == .malformed)
-            try await expectAlive(cluster)
-        }
-    }
-
     /// Subscriptions of a peer to another sender's receipts that differ from their topic.
     enum Misfit: CaseIterable, Sendable {
         case withoutZero, withFrame
@@ -230,32 +125,6 @@ import Testing
                 Issue.record("something else than the chunk")
                 return
             }
-        }
-    }
-
-    @Test(arguments: [(UInt64(0), UInt64(2)), (3, 2), (1, 1 << 62)])
-    func `malformed numbers in another sender's session do not reach that sender`(base: UInt64, first: UInt64)
-        async throws
-    {
-        try await withCounter { cluster in
-            let (victim, peer) = (try await RawPeer(cluster.address), try await RawPeer(cluster.address))
-            let (stolen, own, actions) = (SessionSecret.random(), SessionSecret.random(), [WireAction.increase])
-            var watermark = try await victim.watermark(of: stolen.session)
-            func push(_ number: UInt64) async throws -> Outcome? {
-                await victim.push(try WireAction.message(actions, first: number, stolen, watermark))
-                let answer = try await victim.next(on: "sc2/counter/receipts/\(stolen.session)")
-                guard case .receipts(let receipts) = answer else { return nil }
-                return receipts.outcomes.outcome(of: ActionNumber(number))
-            }
-            #expect(try await push(1) == .applied(Revision(1)))
-            watermark = try await peer.watermark(of: own.session)
-            await peer.push(try WireAction.message(actions, first: first, stolen, watermark, base: base))
-            await peer.push(try WireAction.message(actions, first: 1, own, watermark))
-            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(own.session)") else {
-                Issue.record("no receipt")
-                return
-            }
-            #expect(try await push(2) == .applied(Revision(3)))
         }
     }
 
