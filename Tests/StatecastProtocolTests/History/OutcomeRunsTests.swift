@@ -345,16 +345,6 @@ extension SeededGenerator {
         }
     }
 
-    @Test(arguments: seeds(0..<1000))
-    func `Encoded runs of outcomes with changed bytes throw or decode, and never trap`(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        var bytes = generator.someRuns(from: 1).encoded
-        for _ in 0...generator.below(3) { bytes[generator.below(bytes.count)] = UInt8(generator.below(256)) }
-        guard let runs = try? OutcomeRuns(decoding: bytes, maxRuns: 8) else { return }
-        #expect(runs.runCount <= 8)
-        #expect((try? OutcomeRuns(decoding: runs.encoded)) == runs, "seed \(seed)")
-    }
-
     @Test(arguments: seeds(0..<200))
     func `Encoded runs of outcomes in parts keep the limits of each part, and are complete`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

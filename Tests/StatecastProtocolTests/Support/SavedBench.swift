@@ -8,6 +8,16 @@ struct SavedBench {
 
     init() { session = SavedSession(store: Fixture.store(), Fixture.secret) }
 
+    /// Four actions, of which the first and the third have their outcomes.
+    static func full() throws -> SavedBench {
+        var saved = SavedBench()
+        try saved.keep(SenderBench.open().machine)
+        try saved.enqueue(4)
+        try saved.resolve(1, applied(1))
+        try saved.resolve(3, tooLarge)
+        return saved
+    }
+
     mutating func apply(_ change: (inout SessionChange) -> Void) throws {
         var made = SessionChange()
         change(&made)

@@ -45,56 +45,6 @@ import Testing
         (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
     }
 
-    /// Byte strings with heads of any width, and other items.
-    @Test(arguments: seeds(0..<1000))
-    func `a frame of actions accepts the elements that a reader of byte strings accepts`(
-        seed: UInt64
-    ) throws {
-        var generator = SeededGenerator(seed: seed)
-        var bytes = encoded(frame([], from: &generator)).dropLast()
-        let count = generator.below(6)
-        bytes.append(0x80 | UInt8(count))
-        for _ in 0..<count { bytes.append(contentsOf: element(from: &generator)) }
-        if generator.oneIn(4) { bytes = bytes.dropLast(generator.below(8)) }
-        if generator.oneIn(2) {
-            bytes[bytes.endIndex - 1 - generator.below(min(60, bytes.count))] = UInt8(generator.below(256))
-        }
-        let wanted = Result { () throws(CodingFailure) in try reference(Array(bytes)) }
-        let read = Result { () throws(CodingFailure) in try decoded(Array(bytes)).contents }
-        #expect(read == wanted)
-    }
-
-    private func element(from generator: inout SeededGenerator) -> [UInt8] {
-        let content = generator.bytes(below: 30)
-        switch generator.below(12) {
-        case 0: return [0x5F] + Value.bytes(content).encoded + [0xFF]
-        case 1: return [0x5C + UInt8(generator.below(3))] + content
-        case 2: return [UInt8(generator.below(256))]
-        case 3: return Value.text("text").encoded
-        case 4: return [0x58, UInt8(content.count)] + content
-        case 5: return [0x59, 0, UInt8(content.count)] + content
-        case 6: return [0x5A, 0, 0, 0, UInt8(content.count)] + content
-        case 7: return [0x5B, 0, 0, 0, 0, 0, 0, 0, UInt8(content.count)] + content
-        default: return Value.bytes(content).encoded
-        }
-    }
-
-    /// The actions, read one by one.
-    private func reference(_ bytes: [UInt8]) throws(CodingFailure) -> [[UInt8]] {
-        var reader = CBORReader(bytes)
-        guard try reader.arrayCount() == 8, try reader.unsigned() == 9 else {
-            return try decoded(bytes).contents
-        }
-        for size in [8, 16] where try reader.bytes().count != size {
-            return try decoded(bytes).contents
-        }
-        for _ in 0..<4 { _ = try reader.unsigned() }
-        var actions: [[UInt8]] = []
-        for _ in 0..<(try reader.arrayCount()) { actions.append(try reader.bytes()) }
-        try reader.requireEnd()
-        return actions
-    }
-
     @Test func `items continue at any offset`() {
         var generator = SeededGenerator(seed: 7)
         let frame = frame((0..<50).map { _ in generator.bytes(below: 70) }, from: &generator)

@@ -95,14 +95,6 @@ import Testing
         #expect(router.subscription(subscription(Limits.maxSubscriptionBytes)) == .drop(.malformed))
     }
 
-    @Test(arguments: 0..<100) func `random bytes are dropped or refused, and never trap`(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        let start = generator.oneIn(2) ? Array("sc2/".utf8) : []
-        let bytes = start + (0..<generator.below(512)).map { _ in UInt8(generator.below(256)) }
-        if case .store = router.subscription(bytes[...]) { Issue.record("passed: \(bytes)") }
-        if case .store = router.actions(bytes) { Issue.record("passed: \(bytes)") }
-    }
-
     @Test func `actions for a known store are routed`() {
         let message = Message.encode(Self.frame, Fixture.secret, to: Address(Fixture.store(), .actions).bytes)
         #expect(router.actions(message) == .store(Fixture.store(), Self.frame))

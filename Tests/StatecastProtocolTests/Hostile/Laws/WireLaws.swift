@@ -8,7 +8,11 @@ enum WireLaws {
     /// The bytes as a frame, as a message, and as a subscription.
     static func check(_ bytes: [UInt8]) throws(BrokenLaw) {
         if let frame = try? Frame(decoding: bytes[...]) { try check(frame, from: bytes.count) }
-        if let frame = try? ActionsFrame(decoding: bytes[...]) { try check(frame, from: bytes.count) }
+        if let frame = try? ActionsFrame(decoding: bytes[...]) {
+            try check(frame, from: bytes.count)
+        } else {
+            try require(!isActionsFrame(bytes), "a frame of actions is read if each of its elements is: \(bytes)")
+        }
         try checkMessage(bytes)
         try checkSubscription(bytes)
         try checkPushed(bytes)
@@ -34,6 +38,21 @@ enum WireLaws {
         try require(again == frame, "\(frame) is read again as \(again)")
         try require(encoded.count <= 2 * byteCount, "a frame of \(byteCount) bytes is written as \(encoded.count)")
         try ActionsFrameLaws.check(frame)
+    }
+
+    /// Whether a reader finds the elements of a frame of actions one by one, and nothing after them.
+    private static func isActionsFrame(_ bytes: [UInt8]) -> Bool {
+        var reader = CBORReader(bytes, limits: .frame)
+        do throws(CodingFailure) {
+            guard try reader.arrayCount() == 8, try reader.unsigned() == 9 else { return false }
+            for size in [8, 16] where try reader.bytes().count != size { return false }
+            for _ in 0..<4 { _ = try reader.unsigned() }
+            for _ in 0..<(try reader.arrayCount()) { _ = try reader.bytes() }
+            try reader.requireEnd()
+            return true
+        } catch {
+            return false
+        }
     }
 
     private static func encoded(_ frame: Frame) -> [UInt8] { CBORWriter.bytes { frame.write(to: &$0) } }
