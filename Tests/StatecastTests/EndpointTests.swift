@@ -13,13 +13,7 @@ import Testing
     {
         let configuration = PrimaryConfiguration(publish: publish, actions: actions)
         do throws(StatecastError) {
-            let primary = try Primary(
-                store: "counter",
-                state: Counter(),
-                actions: Counter.actions,
-                configuration: configuration,
-                reducer: Counter.reducer
-            )
+            let primary = try Primary.counter(configuration)
             try await primary.start()
             await primary.stop()
             return nil
@@ -77,7 +71,7 @@ import Testing
         var configuration = PrimaryConfiguration.quick
         configuration.storeEndpoints = ["second": "tcp://127.0.0.1:*"]
         let node = try PrimaryNode(configuration: configuration)
-        for store in ["counter", "second"] { _ = try SecuredCounter.counter(store, on: node) }
+        for store in ["counter", "second"] { _ = try Primary.counter(on: node, store: store) }
         let address = try await node.start()
         let second = try #require(address.storeEndpoints["second"])
         for (store, endpoint, wrong) in [("counter", address.publish, second), ("second", second, address.publish)] {
@@ -96,7 +90,7 @@ import Testing
         var configuration = PrimaryConfiguration.quick
         configuration.storeEndpoints = ["secnd": "tcp://127.0.0.1:*"]
         let node = try PrimaryNode(configuration: configuration)
-        _ = try SecuredCounter.counter("second", on: node)
+        _ = try Primary.counter(on: node, store: "second")
         let failure = await #expect(throws: StatecastError.self) { try await node.start() }
         #expect(failure?.code == .definition)
         #expect(failure?.message.contains("\"secnd\"") == true)
@@ -132,9 +126,9 @@ import Testing
             var configuration = PrimaryConfiguration.quick
             Self.relative(&configuration)
             let plain = try PrimaryNode(configuration: configuration)
-            if !hasKeys { _ = try SecuredCounter.counter("counter", on: plain) }
+            if !hasKeys { _ = try Primary.counter(on: plain) }
             let node = hasKeys ? secured.node : plain
-            _ = try SecuredCounter.counter("second", on: node)
+            _ = try Primary.counter(on: node, store: "second")
             let address = try await node.start()
             #expect(address.publish == "ipc://\(here)/p")
             #expect(address.actions == "ipc://\(here)/a")

@@ -46,13 +46,7 @@ import Testing
 
     @Test func `several stores share one pair of sockets`() async throws {
         let node = try PrimaryNode(configuration: .anyPorts)
-        let counter = try Primary(
-            store: "counter",
-            state: Counter(),
-            actions: Counter.actions,
-            on: node,
-            reducer: Counter.reducer
-        )
+        let counter = try Primary.counter(on: node)
         let fleet = try Primary(
             store: "fleet",
             state: Fleet(),

@@ -233,18 +233,10 @@ import enum CoreMetrics.MetricsSystem
         async throws
     {
         let journal = FaultyJournal()
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
+        var configuration = PrimaryConfiguration.quick
         configuration.journal.snapshotRecords = 3
         let store = MeasuredStore(name: "metrics-journal", metrics: metrics)
-        let primary = try Primary(
-            store: store.name,
-            state: Counter(),
-            actions: Counter.actions,
-            journal: journal,
-            configuration: configuration,
-            reducer: Counter.reducer
-        )
+        let primary = try Primary.counter(configuration, store: store.name, journal: journal)
         try await primary.start()
         try await primary.send(CounterIncreaseRequested())
         journal.fail(FaultyJournal.full)
@@ -269,14 +261,8 @@ import enum CoreMetrics.MetricsSystem
             let store = MeasuredStore(name: "metrics-snapshots-\(isFull)", metrics: metrics)
             var configuration = PrimaryConfiguration.anyPorts
             configuration.journal.snapshotRecords = 1
-            let primary = try Primary(
-                store: store.name,
-                state: Counter(),
-                actions: Counter.actions,
-                journal: FaultyJournal(takesSnapshots: !isFull),
-                configuration: configuration,
-                reducer: Counter.reducer
-            )
+            let journal = FaultyJournal(takesSnapshots: !isFull)
+            let primary = try Primary.counter(configuration, store: store.name, journal: journal)
             try await primary.start()
             let outcome = "journal_snapshots_" + (isFull ? "failed_total" : "total")
             while store.total(outcome) == 0 { try await primary.send(CounterIncreaseRequested()) }

@@ -73,15 +73,7 @@ import Testing
             guard let written = action as? Written, written.line != "fine" else { return try next(action) }
             throw Rejection(Rejection.Code(rawValue: written.line), "not \(written.line)")
         }
-        let primary = try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            middleware: [refusing],
-            configuration: .quick,
-            logger: LogBook.logger(log),
-            reducer: Diary.reducer()
-        )
+        let primary = try Primary.diary(middleware: [refusing], log: log)
         try await primary.start()
         for line in ["sold", "sold", "late", "sold"] { primary.dispatch(Written(line: line)) }
         try await primary.send(Written(line: "fine"))
@@ -94,14 +86,7 @@ import Testing
 
     @Test func `A node's log says that run() was not called, unless the node was released`() async throws {
         func make() throws -> (Primary<Diary>, Replica<Diary>, ActionSender) {
-            let primary = try Primary(
-                store: "diary",
-                state: Diary(),
-                actions: Diary.actions,
-                configuration: .quick,
-                logger: LogBook.logger(log),
-                reducer: Diary.reducer()
-            )
+            let primary = try Primary.diary(log: log)
             let replica = try Replica<Diary>(store: "diary", from: "tcp://127.0.0.1:9", logger: LogBook.logger(log))
             let sender = try ActionSender(store: "diary", from: "tcp://127.0.0.1:9", logger: LogBook.logger(log))
             return (primary, replica, sender)

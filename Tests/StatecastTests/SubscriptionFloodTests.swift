@@ -17,14 +17,7 @@ import Testing
         configuration.publish = publish
         configuration.limits = .quick
         configuration.limits.maxSubscriptions = 50
-        return try Primary(
-            store: Counter.storeName,
-            state: Counter(),
-            actions: Counter.actions,
-            configuration: configuration,
-            logger: LogBook.logger(log),
-            reducer: Counter.reducer
-        )
+        return try Primary.counter(configuration, log: log)
     }
 
     /// Subscribes to one topic for each number; each is answered.

@@ -125,8 +125,7 @@ import Testing
         let address: PrimaryAddress
 
         init(stores: Int = 2, _ change: (inout Limits) -> Void = { _ in }) async throws {
-            var configuration = PrimaryConfiguration.anyPorts
-            configuration.limits = .quick
+            var configuration = PrimaryConfiguration.quick
             configuration.limits.maxUncommittedRecords = 1
             change(&configuration.limits)
             let node = try PrimaryNode(configuration: configuration)

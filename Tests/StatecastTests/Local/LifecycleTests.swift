@@ -67,13 +67,7 @@ import Testing
         try await withCounter { cluster in
             var configuration = PrimaryConfiguration.quick
             configuration.publish = cluster.address.publish
-            let primary = try Primary(
-                store: "counter",
-                state: Counter(),
-                actions: Counter.actions,
-                configuration: configuration,
-                reducer: Counter.reducer
-            )
+            let primary = try Primary.counter(configuration)
             let address = Task { try await primary.address }
             let sending = Task { try await primary.send(CounterIncreaseRequested()) }
             let failure = await #expect(throws: StatecastError.self) { try await primary.run() }
@@ -87,13 +81,7 @@ import Testing
 /// `run()` of each node, and the scopes that run them.
 @Suite(.timeLimit(.minutes(10))) struct `A node that runs` {
     private static func primary() throws -> Primary<Counter> {
-        try Primary(
-            store: "counter",
-            state: Counter(),
-            actions: Counter.actions,
-            configuration: .quick,
-            reducer: Counter.reducer
-        )
+        try Primary.counter()
     }
 
     @Test func `A node that runs works for the duration of its scope`() async throws {
@@ -165,13 +153,7 @@ import Testing
     @Test func `A node that runs accepts no further store`() async throws {
         let node = try PrimaryNode(configuration: .anyPorts)
         @Sendable func primary(_ name: String) throws -> Primary<Counter> {
-            try Primary(
-                store: name,
-                state: Counter(),
-                actions: Counter.actions,
-                on: node,
-                reducer: Counter.reducer
-            )
+            try Primary.counter(on: node, store: name)
         }
         try await withPrimary(primary("first")) { first in
             _ = try await first.address
@@ -185,13 +167,7 @@ import Testing
         try await withPrimary(Self.primary()) { primary in
             var configuration = PrimaryConfiguration.quick
             configuration.publish = try await primary.address.publish
-            let second = try Primary(
-                store: "counter",
-                state: Counter(),
-                actions: Counter.actions,
-                configuration: configuration,
-                reducer: Counter.reducer
-            )
+            let second = try Primary.counter(configuration)
             let failure = await #expect(throws: StatecastError.self) {
                 try await withPrimary(second) { second in
                     do { _ = try await second.address } catch { throw BodyFailure() }
@@ -215,13 +191,7 @@ import Testing
 /// How a primary stops, and starts again.
 @Suite(.timeLimit(.minutes(10)), .stopsNodes) struct `A primary that stops` {
     private static func primary(_ configuration: PrimaryConfiguration) throws -> Primary<Diary> {
-        try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            configuration: configuration,
-            reducer: Diary.reducer()
-        )
+        try Primary.diary(nil, configuration)
     }
 
     @Test func `A primary that stops has reduced the actions that were dispatched before`() async throws {

@@ -77,16 +77,7 @@ import Testing
     private static func start(
         _ middleware: Middleware<Counter>...
     ) async throws -> (primary: Primary<Counter>, address: PrimaryAddress) {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        let primary = try Primary(
-            store: Counter.storeName,
-            state: Counter(),
-            actions: Counter.actions,
-            middleware: middleware,
-            configuration: configuration,
-            reducer: Counter.reducer
-        )
+        let primary = try Primary.counter(middleware: middleware)
         return (primary, try await primary.start())
     }
 

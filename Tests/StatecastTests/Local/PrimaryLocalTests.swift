@@ -208,16 +208,13 @@ import Testing
         let resumed = EventLog()
         var configuration = PrimaryConfiguration.anyPorts
         configuration.publish = taken.address.publish
-        let primary = try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
+        let primary = try Primary.diary(
+            nil,
+            configuration,
             initialEffect: { _ in
                 resumed.add("resumed")
                 return .none
-            },
-            configuration: configuration,
-            reducer: Diary.reducer()
+            }
         )
         await #expect(throws: StatecastError.self) { try await primary.start() }
         #expect(resumed.events == [])
@@ -227,21 +224,13 @@ import Testing
     @Test func `A primary in its own process publishes an action before its effects start`() async throws {
         let replicas = Latest<Replica<Diary>>()
         let (seen, see) = AsyncStream.makeStream(of: [String]?.self)
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        let primary = try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            configuration: configuration,
-            reducer: Diary.reducer { line, _ in
-                guard line == "ask" else { return .none }
-                return .run { _ in
-                    let shown = try? await replicas.value?.first { $0.state.lines.contains("ask") }
-                    see.yield(shown?.state.lines)
-                }
+        let primary = try Primary.diary { line, _ in
+            guard line == "ask" else { return .none }
+            return .run { _ in
+                let shown = try? await replicas.value?.first { $0.state.lines.contains("ask") }
+                see.yield(shown?.state.lines)
             }
-        )
+        }
         let address = try await primary.start()
         let replica = try Replica<Diary>(store: "diary", from: address.publish, configuration: .quick).started()
         replicas.set(replica)

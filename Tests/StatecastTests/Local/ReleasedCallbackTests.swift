@@ -7,13 +7,7 @@ import Testing
 /// The release of callbacks, and of the objects that they own.
 @Suite(.timeLimit(.minutes(10))) struct `A callback of a primary` {
     private static func primary() throws -> Primary<Diary> {
-        try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            configuration: .anyPorts,
-            reducer: Diary.reducer()
-        )
+        try Primary.diary(nil, .anyPorts)
     }
 
     /// An object of a callback; it calls the store when it is released.

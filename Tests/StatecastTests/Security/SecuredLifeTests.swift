@@ -51,7 +51,7 @@ private struct Lives {
     /// Begins the journal without keys, so that the process has no ZAP handler yet.
     private static func watermark(of session: SessionID, in journal: MemoryJournal) async throws -> Watermark {
         let node = try PrimaryNode(configuration: .quick)
-        _ = try SecuredCounter.counter(Counter.storeName, on: node, journal: journal)
+        _ = try Primary.counter(on: node, journal: journal)
         let peer = try await RawPeer(try await node.start())
         let watermark = try await peer.watermark(of: session)
         await node.stop()

@@ -93,7 +93,7 @@ import Testing
 
     @Test func `A primary with keys admits a follower only with the right to all stores of an endpoint`() async throws {
         let cluster = try SecuredCounter([line(member, "member follow=*"), line(other, "other follow=counter")])
-        _ = try SecuredCounter.counter("second", on: cluster.node)
+        _ = try Primary.counter(on: cluster.node, store: "second")
         try await cluster.node.start()
         let replica = try await cluster.replica(cluster.security(member))
         await replica.waits { $0 == .live }
@@ -110,7 +110,7 @@ import Testing
         ) {
             $0.storeEndpoints = ["second": "tcp://127.0.0.1:*"]
         }
-        _ = try SecuredCounter.counter("second", on: cluster.node)
+        _ = try Primary.counter(on: cluster.node, store: "second")
         let endpoint = try #require(try await cluster.node.start().storeEndpoints["second"])
         let replica = try await cluster.replica(cluster.security(member))
         let sender = try await cluster.sender(cluster.security(other))
@@ -220,7 +220,7 @@ import Testing
 
     @Test func `A primary with keys refuses actions for a store to which a user may not send`() async throws {
         let cluster = try SecuredCounter([line(member, "member send=counter/*")])
-        let second = try SecuredCounter.counter("second", on: cluster.node)
+        let second = try Primary.counter(on: cluster.node, store: "second")
         try await cluster.node.start()
         let sender = try await cluster.sender(cluster.security(member), store: "second")
         let rejection = await #expect(throws: Rejection.self) { try await sender.send(CounterIncreaseRequested()) }
@@ -337,7 +337,7 @@ import Testing
         let cluster = try SecuredCounter([
             line(owner, "owner send=counter/*"), line(stranger, "stranger send=second/*"),
         ])
-        _ = try SecuredCounter.counter("second", on: cluster.node)
+        _ = try Primary.counter(on: cluster.node, store: "second")
         try await cluster.node.start()
         let sender = try await cluster.peer(owner, sends: true)
         let secret = SessionSecret.random()
@@ -429,7 +429,7 @@ import Testing
 
     @Test func `A primary with keys tells a sender that it has lost the right to one of its stores`() async throws {
         let cluster = try SecuredCounter([line(member, "member send=*/*")])
-        _ = try SecuredCounter.counter("second", on: cluster.node)
+        _ = try Primary.counter(on: cluster.node, store: "second")
         try await cluster.node.start()
         let sender = try await cluster.sender(cluster.security(member), store: "second")
         _ = try await sender.send(CounterIncreaseRequested())

@@ -22,16 +22,7 @@ import Testing
 
     @Test func `The secret of a session is in no message of a primary, and in no file of its journal`() async throws {
         let folder = try TemporaryFolder()
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
-        let primary = try Primary(
-            store: "counter",
-            state: Counter(),
-            actions: Counter.actions,
-            journal: SQLiteJournal(at: folder.path + "/journal"),
-            configuration: configuration,
-            reducer: Counter.reducer
-        )
+        let primary = try Primary.counter(journal: SQLiteJournal(at: folder.path + "/journal"))
         let peer = try await RawPeer(try await primary.start())
         let secret = SessionSecret.random()
         try await peer.subscribe(bytes: [])

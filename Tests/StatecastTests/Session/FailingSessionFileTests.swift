@@ -88,16 +88,7 @@
             isRemoved: Bool,
             code: Rejection.Code
         ) async throws {
-            var configuration = PrimaryConfiguration.anyPorts
-            configuration.limits = .quick
-            let primary = try Primary(
-                store: "diary",
-                state: Diary(),
-                actions: Diary.actions,
-                journal: MemoryJournal(),
-                configuration: configuration,
-                reducer: Diary.reducer()
-            )
+            let primary = try Primary.diary(MemoryJournal())
             let address = try await primary.start()
             let file = try SessionFile(at: path, store: "diary")
             let sender = try ActionSender(

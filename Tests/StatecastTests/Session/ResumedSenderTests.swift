@@ -15,14 +15,7 @@ import Testing
         var configuration = PrimaryConfiguration.anyPorts
         if let address { configuration = PrimaryConfiguration(publish: address.publish, actions: address.actions) }
         configuration.limits = .quick
-        return try Primary(
-            store: "diary",
-            state: Diary(),
-            actions: Diary.actions,
-            journal: journal,
-            configuration: configuration,
-            reducer: Diary.reducer()
-        )
+        return try Primary.diary(journal, configuration)
     }
 
     private func restarted(at address: PrimaryAddress) async throws -> Primary<Diary> {

@@ -31,6 +31,48 @@ extension Limits {
     }
 }
 
+extension Primary<Counter> {
+    /// A primary of the counter app, by default with quick limits and on free ports.
+    static func counter(
+        _ configuration: PrimaryConfiguration = .quick,
+        store: String = Counter.storeName,
+        middleware: [Middleware<Counter>] = [],
+        journal: (any Journal)? = nil,
+        log: EventLog = EventLog()
+    ) throws(StatecastError) -> Primary<Counter> {
+        try Primary(
+            store: store,
+            state: Counter(),
+            actions: Counter.actions,
+            middleware: middleware,
+            journal: journal,
+            configuration: configuration,
+            logger: LogBook.logger(log),
+            reducer: Counter.reducer
+        )
+    }
+
+    /// One of several stores of a node.
+    static func counter(
+        on node: PrimaryNode,
+        store: String = Counter.storeName,
+        middleware: [Middleware<Counter>] = [],
+        journal: (any Journal)? = nil,
+        logger: Logger = LogBook.logger(EventLog())
+    ) throws(StatecastError) -> Primary<Counter> {
+        try Primary(
+            store: store,
+            state: Counter(),
+            actions: Counter.actions,
+            middleware: middleware,
+            journal: journal,
+            on: node,
+            logger: logger,
+            reducer: Counter.reducer
+        )
+    }
+}
+
 /// A primary of the counter app, bound to free ports.
 struct CounterPrimary {
     let primary: Primary<Counter>
@@ -39,13 +81,7 @@ struct CounterPrimary {
     static func start(_ configure: (inout PrimaryConfiguration) -> Void = { _ in }) async throws -> CounterPrimary {
         var configuration = PrimaryConfiguration.quick
         configure(&configuration)
-        let primary = try Primary(
-            store: Counter.storeName,
-            state: Counter(),
-            actions: Counter.actions,
-            configuration: configuration,
-            reducer: Counter.reducer
-        )
+        let primary = try Primary.counter(configuration)
         return CounterPrimary(primary: primary, address: try await primary.start())
     }
 

@@ -33,24 +33,7 @@ final class SecuredCounter: Sendable {
         var logger = LogBook.logger(log)
         logger.logLevel = .debug
         node = try PrimaryNode(configuration: configuration, logger: logger)
-        primary = try Self.counter(Counter.storeName, on: node, journal: journal, logger)
-    }
-
-    static func counter(
-        _ name: String,
-        on node: PrimaryNode,
-        journal: (any Journal)? = nil,
-        _ logger: Logger = LogBook.logger(EventLog())
-    ) throws -> Primary<Counter> {
-        try Primary(
-            store: name,
-            state: Counter(),
-            actions: Counter.actions,
-            journal: journal,
-            on: node,
-            logger: logger,
-            reducer: Counter.reducer
-        )
+        primary = try Primary.counter(on: node, journal: journal, logger: logger)
     }
 
     /// Replaces the list, and returns when it is in effect.

@@ -41,8 +41,7 @@ func withBlob(
     _ configure: (inout PrimaryConfiguration) -> Void = { _ in },
     _ body: (PrimaryAddress) async throws -> Void
 ) async throws {
-    var configuration = PrimaryConfiguration.anyPorts
-    configuration.limits = .quick
+    var configuration = PrimaryConfiguration.quick
     configure(&configuration)
     let primary = try Primary(
         store: "blob",
@@ -85,6 +84,7 @@ extension Primary<Diary> {
     static func diary(
         _ journal: (any Journal)? = nil,
         _ configuration: PrimaryConfiguration = .quick,
+        middleware: [Middleware<Diary>] = [],
         log: EventLog = EventLog(),
         effect: @escaping @Sendable (_ line: String, _ diary: Diary) -> Effect = { _, _ in .none },
         initialEffect: @escaping @Sendable (Diary) -> Effect = { _ in .none }
@@ -93,6 +93,7 @@ extension Primary<Diary> {
             store: "diary",
             state: Diary(),
             actions: Diary.actions,
+            middleware: middleware,
             initialEffect: initialEffect,
             journal: journal,
             configuration: configuration,
