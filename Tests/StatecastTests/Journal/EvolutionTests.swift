@@ -304,10 +304,7 @@ import Testing
         let peer = try await RawPeer(address)
         let join = "sc2/shop/join/0123456789abcdef/\(position)"
         try await peer.subscribe(join)
-        guard case .welcome(let welcome) = try await peer.next(on: join) else {
-            throw StatecastError(.closed, "expected a welcome")
-        }
-        #expect(welcome.offer != nil)
+        #expect(try await peer.welcome(on: join).offer != nil)
         let new = try SecondShop.replica(from: address)
         let receipt = try await second.send(Listed(number: 1, title: "Chair"))
         try await old.reached(receipt)

@@ -179,58 +179,50 @@ import Testing
     }
 
     @Test func `one stuck store does not stop the others, and refuses only what exceeds its inbox`() async throws {
-        let (secret, maxFrames) = (SessionSecret.random(), 5)
-        let action = try ActionCoding.encode(Written(line: String(repeating: "x", count: 1000))) { Array($0) }
-        func frame(_ number: Int, _ watermark: Watermark) throws -> [UInt8] {
-            try WireAction.message([action], first: UInt64(number), secret, watermark, store: "first")
-        }
-        let any = Watermark(
+        let maxFrames = 5
+        let action = try ActionTable.encode(Written(line: String(repeating: "x", count: 1000)))
+        let secret = SessionSecret.random()
+        let any = ActionsFrame(
             lineage: Lineage(bits: 0),
-            epoch: Epoch(1),
-            number: nil,
+            session: secret.session,
             opened: JournalSequence(0),
-            maxWindowActions: 1,
-            maxActionBytes: 1,
-            maxFrameBytes: 1,
-            endpoint: ""
+            base: ActionNumber(1),
+            first: ActionNumber(1),
+            actions: [action]
         )
         // Numbers up to 23 are encoded as one byte.
-        let bytes = Inbox.bytes(ofMessage: try frame(1, any).count)
-        let node = try await Node { $0.maxHeldBytes = maxFrames * bytes }
-        let peer = try await RawPeer(node.address)
-        let watermark = try await peer.watermark(of: secret.session, store: "first")
-        let topic = "sc2/first/receipts/\(secret.session)"
+        let message = Message.encode(any, secret, to: Address(try StoreName("first"), .actions).bytes)
+        let node = try await Node { $0.maxHeldBytes = maxFrames * Inbox.bytes(ofMessage: message.count) }
+        let session = try await RawSession(secret, of: try await RawPeer(node.address), store: "first")
+        func send(_ number: Int) async throws { try await session.send([action], first: UInt64(number)) }
         let second = try node.sender("second")
         /// Returns once the actions from one number through another have receipts. Skips refusals.
         func receipts(from first: Int, through last: Int) async throws {
             var next = UInt64(first)
             while next <= UInt64(last) {
-                guard case .receipts(let receipts) = try await peer.next(on: topic) else { continue }
+                guard case .receipts(let receipts) = try await session.peer.next(on: session.topic) else { continue }
                 #expect(receipts.outcomes.start.rawValue == next)
                 next = receipts.outcomes.end.rawValue
             }
         }
-        await peer.push(try frame(1, watermark))
+        try await send(1)
         try await receipts(from: 1, through: 1)
         // The record of number 2 is never stored, and the next ones wait.
         node.journal.hold(true)
-        await peer.push(try frame(2, watermark))
+        try await send(2)
         await node.journal.someoneWaits()
         for number in 3...(4 + maxFrames) {
-            await peer.push(try frame(number, watermark))
+            try await send(number)
             try await second.send(Written(line: "\(number)"))
         }
         // The first frame that does not fit, and nothing before.
-        guard case .refusal(let refusal) = try await peer.next(on: topic) else {
-            Issue.record("a frame beyond maxHeldBytes is not refused")
-            return
-        }
+        let refusal = try await session.peer.refusal(on: session.topic)
         #expect(refusal.reason.code == .overloaded)
         #expect(refusal.frame?.first.rawValue == UInt64(3 + maxFrames))
         for number in 0..<100 { try await second.send(Written(line: "\(number)")) }
         node.journal.hold(false)
         try await receipts(from: 2, through: 2 + maxFrames)
-        await peer.push(try frame(3 + maxFrames, watermark))
+        try await send(3 + maxFrames)
         try await receipts(from: 3 + maxFrames, through: 3 + maxFrames)
         #expect(try await node.first.send(Written(line: "")).revision == Revision(UInt64(4 + maxFrames)))
         #expect(try await node.second?.send(Written(line: "")).revision == Revision(UInt64(maxFrames + 103)))
@@ -243,22 +235,11 @@ import Testing
     @Test
     func `A journal with deferred frames refuses nothing while a store is busy and another one is idle`() async throws {
         let node = try await Node { $0.maxHeldBytes = 0 }
-        let secret = SessionSecret.random()
-        let peer = try await RawPeer(node.address)
-        let watermark = try await peer.watermark(of: secret.session, store: "second")
-        let action = try ActionCoding.encode(Written(line: "x")) { Array($0) }
-        for number in UInt64(1)...500 {
-            let frame = try WireAction.message([action], first: number, secret, watermark, store: "second")
-            await peer.push(frame)
-        }
+        let session = try await RawSession(of: try await RawPeer(node.address), store: "second")
+        let action = try ActionTable.encode(Written(line: "x"))
+        for number in UInt64(1)...500 { try await session.send([action], first: number) }
         var resolved = 0
-        while resolved < 500 {
-            guard case .receipts(let receipts) = try await peer.next(on: "sc2/second/receipts/\(secret.session)") else {
-                Issue.record("a frame is refused after number \(resolved)")
-                return
-            }
-            resolved += receipts.outcomes.count
-        }
+        while resolved < 500 { resolved += try await session.peer.receipts(on: session.topic).outcomes.count }
         await node.node.stop()
     }
 
@@ -292,24 +273,13 @@ import Testing
         let node = try await Node(stores: 1) { $0.maxHeldBytes = 0 }
         let sender = try node.sender("first")
         let held = try await node.holdJournal(sender)
-        let peer = try await RawPeer(node.address)
-        let secret = SessionSecret.random()
-        let watermark = try await peer.watermark(of: secret.session, store: "first")
+        let session = try await RawSession(of: try await RawPeer(node.address), store: "first")
         let action = try ActionTable.encode(Written(line: String(repeating: "x", count: 1000)))
-        for number in 1...100 {
-            let first = UInt64(number)
-            await peer.push(try WireAction.message([action], first: first, secret, watermark, store: "first"))
-        }
+        for number in UInt64(1)...100 { try await session.send([action], first: number) }
         node.journal.hold(false)
         _ = try await held.receipt()
         var resolved = 0
-        while resolved < 100 {
-            guard case .receipts(let receipts) = try await peer.next(on: "sc2/first/receipts/\(secret.session)") else {
-                Issue.record("refused")
-                return
-            }
-            resolved += receipts.outcomes.count
-        }
+        while resolved < 100 { resolved += try await session.peer.receipts(on: session.topic).outcomes.count }
         await sender.close()
         await node.node.stop()
     }

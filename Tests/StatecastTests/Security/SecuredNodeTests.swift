@@ -122,10 +122,7 @@ import Testing
         for (store, code) in [("counter", Rejection.Code.notPermitted), ("nowhere", .unknownStore)] {
             let topic = "sc2/\(store)/join/0011223344556677/none"
             try await reader.subscribe(topic)
-            guard case .refusal(let refusal) = try await reader.next(on: topic) else {
-                Issue.record("\(topic): not refused")
-                return
-            }
+            let refusal = try await reader.refusal(on: topic)
             #expect(refusal.reason.code == code)
             #expect(refusal.reason.message.contains("counter") == (store == "counter"))
         }
@@ -185,29 +182,19 @@ import Testing
     @Test func `A primary with keys answers a strange subscription on the socket that received it`() async throws {
         let (reader, writer) = (CurveKeyPair.generate(), CurveKeyPair.generate())
         try await withSecured([line(reader, "reader follow=*"), line(writer, "writer send=*/*")]) { cluster in
-            let sender = try await cluster.peer(writer, sends: true)
-            let secret = SessionSecret.random()
-            let watermark = try await sender.watermark(of: secret.session)
-            func push(_ number: UInt64) async throws {
-                await sender.push(
-                    try WireAction.message([WireAction.increase], first: number, secret, watermark)
-                )
-            }
+            let session = try await RawSession(of: try await cluster.peer(writer, sends: true))
             let all = try await cluster.peer(reader)
             try await all.subscribe(bytes: [])
-            try await push(1)
+            try await session.send(first: 1)
             // From here on it receives all that is published with states.
             _ = try await all.nextMessage(on: "sc2/counter/feed")
             let asking = try await cluster.peer(writer, sends: true)
             for topic in ["sc9/counter/feed", "sc2/nowhere/feed", "sc2/counter/feed", "sc2/counter/schema"] {
                 try await asking.subscribe(topic)
-                guard case .refusal = try await asking.next(on: topic) else {
-                    Issue.record("\(topic): not refused")
-                    return
-                }
+                try await asking.refusal(on: topic)
             }
             // Published after the refusals.
-            try await push(2)
+            try await session.send(first: 2)
             for await message in all.received {
                 let (found, frame) = try Message.decode(message)
                 #expect(found.topic == .feed && found.store.description == "counter", "\(found)")
@@ -284,13 +271,13 @@ import Testing
             let first = try await RawSession(of: try await cluster.peer(pairs[0], sends: true))
             #expect(try await first.push(1) == .applied(Revision(1)))
             let thief = try await cluster.peer(pairs[2], sends: true)
-            await thief.push(try WireAction.message([WireAction.increase], first: 2, first.secret, first.watermark))
+            await thief.push(try first.message(first: 2))
             try await cluster.logs { $0.contains("user=thief") && $0.contains("owner=owner") }
             // The key is replaced: the same user continues the session with another one.
             var second = first
             func useSecondKey() async throws {
                 second.peer = try await cluster.peer(pairs[1], sends: true)
-                try await second.peer.subscribe("sc2/counter/receipts/\(first.secret.session)")
+                try await second.peer.subscribe(first.topic)
             }
             try await useSecondKey()
             #expect(try await second.push(2) == .applied(Revision(2)))
@@ -307,21 +294,10 @@ import Testing
         let pair = CurveKeyPair.generate()
         let lines = [line(member, "member follow=* send=*/*")]
         try await withSecured(lines + [line(pair, "agent send=*/*")]) { cluster in
-            let peer = try await cluster.peer(pair, sends: true)
-            let secret = SessionSecret.random()
-            let watermark = try await peer.watermark(of: secret.session)
-            func push(_ number: UInt64) async throws {
-                await peer.push(
-                    try WireAction.message([WireAction.increase], first: number, secret, watermark)
-                )
-            }
-            try await push(1)
-            guard case .receipts = try await peer.next(on: "sc2/counter/receipts/\(secret.session)") else {
-                Issue.record("no receipt")
-                return
-            }
+            let session = try await RawSession(of: try await cluster.peer(pair, sends: true))
+            #expect(try await session.push(1) == .applied(Revision(1)))
             try await cluster.permit(lines)
-            try await push(2)
+            try await session.send(first: 2)
             let key = try #require(NodePublicKey(pair.publicKey.description))
             try await cluster.refused(key, at: "actions")
             // The member's next action follows the first one of the agent.
@@ -339,19 +315,14 @@ import Testing
         ])
         _ = try Primary.counter(on: cluster.node, store: "second")
         try await cluster.node.start()
-        let sender = try await cluster.peer(owner, sends: true)
-        let secret = SessionSecret.random()
-        let watermark = try await sender.watermark(of: secret.session)
-        let message = try WireAction.message([WireAction.increase], first: 1, secret, watermark)
+        let session = try await RawSession(of: try await cluster.peer(owner, sends: true))
         let intruder = try await cluster.peer(stranger, sends: true)
-        try await intruder.subscribe("sc2/counter/receipts/\(secret.session)")
-        await intruder.push(message)
+        try await intruder.subscribe(session.topic)
+        await intruder.push(try session.message(first: 1))
         try await cluster.dropped(2)
-        await sender.push(message)
-        guard case .receipts(let receipts) = try await sender.next(on: "sc2/counter/receipts/\(secret.session)") else {
-            Issue.record("the owner of the session got the answer")
-            return
-        }
+        try await session.send(first: 1)
+        // Otherwise the owner of the session got an answer to the intruder.
+        let receipts = try await session.peer.receipts(on: session.topic)
         #expect(receipts.outcomes.outcome(of: ActionNumber(1)) == .applied(Revision(1)))
         await cluster.node.stop()
     }
@@ -509,28 +480,5 @@ import Testing
         try await node.start()
         await node.stop()
         #expect(log.events.contains { $0.hasPrefix("warning: nothing encrypts or authenticates the traffic") })
-    }
-}
-
-/// A session of a raw peer with the counter app.
-private struct RawSession {
-    let secret: SessionSecret
-    let watermark: Watermark
-    var peer: RawPeer
-
-    init(_ secret: SessionSecret = .random(), of peer: RawPeer) async throws {
-        self.secret = secret
-        self.peer = peer
-        watermark = try await peer.watermark(of: secret.session)
-    }
-
-    /// Sends an action, and returns its outcome.
-    func push(_ number: UInt64) async throws -> Outcome? {
-        await peer.push(try WireAction.message([WireAction.increase], first: number, secret, watermark))
-        while true {
-            let frame = try await peer.next(on: "sc2/counter/receipts/\(secret.session)")
-            guard case .receipts(let receipts) = frame else { continue }
-            if let outcome = receipts.outcomes.outcome(of: ActionNumber(number)) { return outcome }
-        }
     }
 }

@@ -24,14 +24,14 @@ import Testing
         let folder = try TemporaryFolder()
         let primary = try Primary.counter(journal: SQLiteJournal(at: folder.path + "/journal"))
         let peer = try await RawPeer(try await primary.start())
-        let secret = SessionSecret.random()
         try await peer.subscribe(bytes: [])
-        let watermark = try await peer.watermark(of: secret.session)
+        let session = try await RawSession(of: peer)
+        let secret = session.secret
         let actions = [WireAction.increase, WireAction.named("Unknown")]
         var messages: [[UInt8]] = []
         /// Pushes the actions, and collects what is published up to an answer to them.
         func push(_ first: UInt64, until isAnswer: (Frame) -> Bool) async throws {
-            await peer.push(try WireAction.message(actions, first: first, secret, watermark))
+            try await session.send(actions, first: first)
             for await message in peer.received {
                 messages.append(message)
                 if isAnswer(try Message.decode(message).frame) { return }

@@ -94,6 +94,31 @@ actor RawPeer {
         throw StatecastError(.closed, "the peer ended")
     }
 
+    /// The next message of the topic, which contains receipts.
+    nonisolated func receipts(on topic: String) async throws -> Receipts {
+        try await next(on: topic) { if case .receipts(let receipts) = $0 { receipts } else { nil } }
+    }
+
+    /// The next message of the topic, which contains a refusal.
+    @discardableResult
+    nonisolated func refusal(on topic: String) async throws -> Refusal {
+        try await next(on: topic) { if case .refusal(let refusal) = $0 { refusal } else { nil } }
+    }
+
+    /// The next message of the topic, which contains a welcome.
+    nonisolated func welcome(on topic: String) async throws -> Welcome {
+        try await next(on: topic) { if case .welcome(let welcome) = $0 { welcome } else { nil } }
+    }
+
+    private nonisolated func next<Content>(
+        on topic: String,
+        _ content: (Frame) -> Content?
+    ) async throws -> Content {
+        let frame = try await next(on: topic)
+        guard let content = content(frame) else { throw StatecastError(.closed, "another frame came: \(frame)") }
+        return content
+    }
+
     /// Returns once the primary has processed all subscriptions made so far: a later one is answered after them.
     func answered(store: String = "counter") async throws {
         _ = try await watermark(of: SessionSecret.random().session, store: store)
@@ -103,10 +128,41 @@ actor RawPeer {
     func watermark(of session: SessionID, store: String = "counter") async throws -> Watermark {
         let topic = "sc2/\(store)/receipts/\(session)"
         try subscribe(topic)
-        guard case .watermark(let watermark) = try await next(on: topic) else {
-            throw StatecastError(.closed, "another frame came than the watermark")
+        return try await next(on: topic) { if case .watermark(let watermark) = $0 { watermark } else { nil } }
+    }
+}
+
+/// A session of a raw peer.
+struct RawSession {
+    let secret: SessionSecret
+    let store: String
+    let watermark: Watermark
+    var peer: RawPeer
+
+    init(_ secret: SessionSecret = .random(), of peer: RawPeer, store: String = "counter") async throws {
+        (self.secret, self.store, self.peer) = (secret, store, peer)
+        watermark = try await peer.watermark(of: secret.session, store: store)
+    }
+
+    /// The topic of its receipts.
+    var topic: String { "sc2/\(store)/receipts/\(secret.session)" }
+
+    /// A message with actions, of which the first one has this number.
+    func message(_ actions: [[UInt8]] = [WireAction.increase], first: UInt64) throws -> [UInt8] {
+        try WireAction.message(actions, first: first, secret, watermark, store: store)
+    }
+
+    func send(_ actions: [[UInt8]] = [WireAction.increase], first: UInt64) async throws {
+        await peer.push(try message(actions, first: first))
+    }
+
+    /// Sends an action, and returns its outcome.
+    func push(_ number: UInt64) async throws -> Outcome? {
+        try await send(first: number)
+        while true {
+            guard case .receipts(let receipts) = try await peer.next(on: topic) else { continue }
+            if let outcome = receipts.outcomes.outcome(of: ActionNumber(number)) { return outcome }
         }
-        return watermark
     }
 }
 
@@ -123,14 +179,13 @@ enum WireAction {
         first: UInt64,
         _ secret: SessionSecret,
         _ watermark: Watermark,
-        base: UInt64 = 1,
         store: String = "counter"
     ) throws -> [UInt8] {
         let frame = ActionsFrame(
             lineage: watermark.lineage,
             session: secret.session,
             opened: watermark.opened,
-            base: ActionNumber(base),
+            base: ActionNumber(1),
             first: ActionNumber(first),
             actions: actions
         )
