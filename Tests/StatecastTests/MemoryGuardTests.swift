@@ -72,17 +72,9 @@ import Testing
     private static let isMeasured = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil
 
     private static func primary(_ log: EventLog, maxMemory: Int) throws -> Primary<Counter> {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits = .quick
+        var configuration = PrimaryConfiguration.quick
         configuration.maxMemory = maxMemory
-        return try Primary(
-            store: Counter.storeName,
-            state: Counter(),
-            actions: Counter.actions,
-            configuration: configuration,
-            logger: LogBook.logger(log),
-            reducer: Counter.reducer
-        )
+        return try Primary.counter(configuration, log: log)
     }
 
     private static let isExceeded = "bytes of memory, more than maxMemory"
@@ -140,47 +132,51 @@ import Testing
         }
     }
 
-    /// libzmq collects the parts of a message, each with 64 bytes, before it shows the first one.
-    @Test(.enabled(if: isMeasured))
-    func `A limit of memory ends a message without an end, and the others go on`() async {
-        await #expect(processExitsWith: .success) {
-            signal(SIGPIPE, SIG_IGN)
-            let log = EventLog()
-            let primary = try Self.primary(log, maxMemory: 256 << 20)
-            let address = try await primary.start()
-            let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
-            let endpoint = try Endpoint(address.actions)
-            Self.repeatOnThread(until: log) {
-                let peer = try RawConnection(to: endpoint, as: "PUSH")
-                while true { try peer.send(parts: 1 << 16) }
-            }
-            while Self.closings(log) == 0 { try await sender.send(CounterIncreaseRequested()) }
-            let last = try await sender.send(CounterIncreaseRequested())
-            #expect(last.number.rawValue == last.revision.rawValue)
-            await sender.close()
-            await primary.stop()
-        }
+    /// Starts a primary, attacks it, and returns the receipt of an action that is sent once its connections are closed.
+    ///
+    /// - Parameter attack: what one of the attacking connections does, made for the primary's address.
+    private static func attacked<State>(
+        _ primary: Primary<State>,
+        store: String,
+        _ log: EventLog,
+        sending action: any Action,
+        connections: Int = 1,
+        _ attack: (PrimaryAddress) async throws -> @Sendable () throws -> Void
+    ) async throws -> Receipt {
+        signal(SIGPIPE, SIG_IGN)
+        let address = try await primary.start()
+        let sender = try ActionSender(store: store, from: address.publish, configuration: .quick).started()
+        let connection = try await attack(address)
+        for _ in 0..<connections { repeatOnThread(until: log, connection) }
+        while closings(log) == 0 { try await sender.send(action) }
+        let receipt = try await sender.send(action)
+        await sender.close()
+        await primary.stop()
+        return receipt
     }
 
-    /// libzmq allocates a message when its length has arrived.
-    @Test(.enabled(if: isMeasured))
-    func `A limit of memory ends messages that stop in the middle, and the others go on`() async {
-        await #expect(processExitsWith: .success) {
-            signal(SIGPIPE, SIG_IGN)
+    enum Message: CaseIterable, Codable {
+        /// libzmq collects the parts of a message, each with 64 bytes, before it shows the first one.
+        case withoutEnd
+        /// libzmq allocates a message when its length has arrived.
+        case thatStops
+    }
+
+    @Test(.enabled(if: isMeasured), arguments: Message.allCases)
+    func `A limit of memory ends messages without an end, and the others go on`(message: Message) async {
+        await #expect(processExitsWith: .success) { [message] in
             let log = EventLog()
             let primary = try Self.primary(log, maxMemory: 256 << 20)
-            let address = try await primary.start()
-            let sender = try ActionSender(store: "counter", from: address.publish, configuration: .quick).started()
-            let endpoint = try Endpoint(address.actions)
-            Self.repeatOnThread(until: log) {
-                let peer = try RawConnection(to: endpoint, as: "PUSH")
-                try peer.send(bytes: 900_000, ofMessageWith: 1 << 20)
+            let last = try await Self.attacked(primary, store: "counter", log, sending: CounterIncreaseRequested()) {
+                let endpoint = try Endpoint($0.actions)
+                return {
+                    let peer = try RawConnection(to: endpoint, as: "PUSH")
+                    while message == .withoutEnd { try peer.send(parts: 1 << 16) }
+                    try peer.send(bytes: 900_000, ofMessageWith: 1 << 20)
+                    peer.keepOpen()
+                }
             }
-            while Self.closings(log) == 0 { try await sender.send(CounterIncreaseRequested()) }
-            let last = try await sender.send(CounterIncreaseRequested())
             #expect(last.number.rawValue == last.revision.rawValue)
-            await sender.close()
-            await primary.stop()
         }
     }
 
@@ -188,7 +184,6 @@ import Testing
     @Test(.enabled(if: isMeasured))
     func `A limit of memory ends subscribers that request chunks and do not read, and the others go on`() async {
         await #expect(processExitsWith: .success) {
-            signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
             var configuration = PrimaryConfiguration.anyPorts
             configuration.maxMemory = 256 << 20
@@ -200,24 +195,20 @@ import Testing
                 logger: LogBook.logger(log),
                 reducer: Blob.reducer
             )
-            let address = try await primary.start()
-            let sender = try ActionSender(store: "blob", from: address.publish, configuration: .quick).started()
-            let joiner = try await RawPeer(address)
-            let join = Address(try StoreName("blob"), .join(Nonce(bits: 1), nil))
-            try await joiner.subscribe(bytes: join.bytes)
-            guard
-                case .welcome(let welcome) = try await joiner.next(
-                    on: String(decoding: join.bytes.dropLast(), as: UTF8.self)
-                ),
-                let offer = welcome.offer
-            else { throw RawConnection.Broken() }
-            let topics = try (0...(offer.bytes / offer.chunkBytes)).map { index in
-                let topic = Topic.snapshot(welcome.lineage, offer.revision, index: UInt32(index))
-                return Address(try StoreName("blob"), topic).bytes
-            }
-            let endpoint = try Endpoint(address.publish)
-            for _ in 0..<60 {
-                Self.repeatOnThread(until: log) {
+            let action = PartAdded(name: "a", letters: 1)
+            let last = try await Self.attacked(primary, store: "blob", log, sending: action, connections: 60) {
+                address in
+                let joiner = try await RawPeer(address)
+                let join = "sc2/blob/join/0000000000000001/none"
+                try await joiner.subscribe(join)
+                let welcome = try await joiner.welcome(on: join)
+                let offer = try #require(welcome.offer)
+                let topics = try (0...(offer.bytes / offer.chunkBytes)).map { index in
+                    let topic = Topic.snapshot(welcome.lineage, offer.revision, index: UInt32(index))
+                    return Address(try StoreName("blob"), topic).bytes
+                }
+                let endpoint = try Endpoint(address.publish)
+                return {
                     let peer = try RawConnection(to: endpoint, as: "SUB")
                     while true {
                         for kind in [UInt8(1), 0] {
@@ -228,11 +219,7 @@ import Testing
                     }
                 }
             }
-            while Self.closings(log) == 0 { try await sender.send(PartAdded(name: "a", letters: 1)) }
-            let last = try await sender.send(PartAdded(name: "a", letters: 1))
             #expect(last.number.rawValue >= last.revision.rawValue)
-            await sender.close()
-            await primary.stop()
         }
     }
 
@@ -242,9 +229,9 @@ import Testing
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let log = EventLog()
-            let listener = try RawListener()
+            let server = try RawServer()
             Self.repeatOnThread(until: log) {
-                let peer = try listener.accept(as: "XPUB")
+                let peer = try RawConnection(server.connection(), as: "XPUB")
                 try peer.send(firstPart: Array("sc2/counter/feed\0".utf8))
                 while true { try peer.send(parts: 1 << 16) }
             }
@@ -252,7 +239,7 @@ import Testing
             configuration.maxMemory = 128 << 20
             let replica = try Replica<Counter>(
                 store: "counter",
-                from: listener.endpoint.description,
+                from: server.endpoint.description,
                 configuration: configuration,
                 logger: LogBook.logger(log)
             ).started()

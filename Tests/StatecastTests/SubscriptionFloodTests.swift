@@ -100,10 +100,10 @@ import Testing
             let most = try RawConnection(to: endpoint, as: "SUB")
             try most.send(message: message(Limits.maxSubscriptionBytes))
             try most.send(message: [1] + Array("sc2/nowhere/feed\0".utf8))
-            #expect(try most.receiveByte() != nil)
+            #expect(most.receiveByte() != nil)
             let more = try RawConnection(to: endpoint, as: "SUB")
             try more.send(message: message(Limits.maxSubscriptionBytes + 1))
-            #expect(try more.receiveByte() == nil)
+            #expect(more.receiveByte() == nil)
         }
     }
 }

@@ -1,0 +1,1 @@
+../../StatecastZeroMQTests/Support/RawStream.swift
