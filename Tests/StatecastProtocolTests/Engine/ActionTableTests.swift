@@ -18,7 +18,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let table = try table()
         let actions = (0..<20).map { _ in encoded(from: &generator) }
-        let frame = Self.frame(actions)
+        let frame = Fixture.frame(actions)
         var memory = ActionTable.Memory()
         ItemBuffer.withItems(frame.actions) { items in
             for (index, item) in frame.items().enumerated() {
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `A table of actions remembers the entry that matched last`() throws {
         let table = try table()
-        let frame = Self.frame([encoded(Stopped()), [0x80], encoded(Renamed(name: "a"), arrayHead: [0x98, 2])])
+        let frame = Fixture.frame([encoded(Stopped()), [0x80], encoded(Renamed(name: "a"), arrayHead: [0x98, 2])])
         let items = Array(frame.items())
         var memory = ActionTable.Memory()
         ItemBuffer.withItems(frame.actions) { buffer in
@@ -58,7 +58,7 @@ import Testing
     @Test func `A table of actions quotes nothing of the payload of a user, and all that helps without keys`() throws {
         let table = try table()
         let payload = Value.map(["x": .text("secret"), "y": .float(0.5)])
-        let frame = Self.frame([[0x82] + Value.text("Moved").encoded + payload.encoded])
+        let frame = Fixture.frame([[0x82] + Value.text("Moved").encoded + payload.encoded])
         let item = try #require(Array(frame.items()).first)
         let user = FrameSender(user: "operator", sendingTo: try StoreName("store"), actions: nil)
         let messages = [user, nil].map { (sender: FrameSender?) in
@@ -79,7 +79,7 @@ import Testing
         let actions = [
             [0x82] + Value.text("Moved").encoded + [0xA0], [0x82] + Value.text("Packed").encoded + payload.encoded,
         ]
-        let (frame, packing) = (Self.frame(actions), try ActionTable([Moved.self, Packed.self]))
+        let (frame, packing) = (Fixture.frame(actions), try ActionTable([Moved.self, Packed.self]))
         let messages = ItemBuffer.withItems(frame.actions) { buffer in
             frame.items().map { item in
                 var memory = ActionTable.Memory()
@@ -97,7 +97,7 @@ import Testing
     @Test func `A table of actions computes one hint, for the first unknown name`() throws {
         let table = try table()
         let names = ["Moves", "Stoped", "Moves"] + (0..<100).map { "Stopped\($0)" } + ["Moves"]
-        let frame = Self.frame(names.map { [0x82] + Value.text($0).encoded + [0xA0] })
+        let frame = Fixture.frame(names.map { [0x82] + Value.text($0).encoded + [0xA0] })
         var memory = ActionTable.Memory()
         let messages = ItemBuffer.withItems(frame.actions) { buffer in
             frame.items().map { item -> String in
@@ -130,7 +130,7 @@ import Testing
 
     @Test func `A table of actions of no actions rejects all`() throws {
         let table = try ActionTable([])
-        let frame = Self.frame([encoded(Stopped())])
+        let frame = Fixture.frame([encoded(Stopped())])
         var memory = ActionTable.Memory()
         let result = ItemBuffer.withItems(frame.actions) { decoded(table, 1..<frame.actions.count, $0, &memory) }
         #expect(throws: Rejection(.unknownAction, "there is no action \"Stopped\", only: ")) { try result.get() }
@@ -176,14 +176,7 @@ import Testing
     @Test func `A table of actions rejects a long name for good, and goes on with the next number`() throws {
         var bench = PrimaryBench()
         let long = [0x82] + Value.text(String(repeating: "\u{301}\u{316}", count: 1000)).encoded + [0xA0]
-        let frame = ActionsFrame(
-            lineage: Fixture.lineage,
-            session: Fixture.session,
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(1),
-            actions: [TestAction(number: 1).encoded, long, TestAction(number: 3).encoded]
-        )
+        let frame = Fixture.frame([TestAction(number: 1).encoded, long, TestAction(number: 3).encoded])
         bench.receive(frame)
         bench.turn()
         let receipts = bench.commit().receipts()
@@ -233,7 +226,7 @@ import Testing
         let store = try StoreName("store")
         let limited = FrameSender(user: "operator", sendingTo: store, actions: ["Moved", "Renamed"])
         let free = FrameSender(user: "admin", sendingTo: store, actions: nil)
-        let frame = Self.frame(["Stoped", "Stoped", "Other"].map { [0x82] + Value.text($0).encoded + [0xA0] })
+        let frame = Fixture.frame(["Stoped", "Stoped", "Other"].map { [0x82] + Value.text($0).encoded + [0xA0] })
         func messages(_ senders: [FrameSender?]) -> [[String]] {
             ItemBuffer.withItems(frame.actions) { buffer in
                 var memory = ActionTable.Memory()
@@ -268,17 +261,6 @@ import Testing
     }
 
     // MARK: Encoded actions
-
-    private static func frame(_ actions: [[UInt8]]) -> ActionsFrame {
-        ActionsFrame(
-            lineage: Fixture.lineage,
-            session: Fixture.session,
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(1),
-            actions: actions
-        )
-    }
 
     private func encoded<A: Action>(_ action: A, arrayHead: [UInt8] = [0x82]) -> [UInt8] {
         guard let payload = try? StateEncoder().encode(action) else { return [] }

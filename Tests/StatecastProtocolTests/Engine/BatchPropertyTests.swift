@@ -99,11 +99,7 @@ private struct Run {
                 middleware: [Self.middleware],
                 dispatcher: KeptDispatcher()
             ),
-            history: History(
-                lineage: Fixture.lineage,
-                epoch: Fixture.epoch,
-                summary: try Summary(ofEncoded: StateEncoder().encode(state))
-            ),
+            history: try Fixture.history(of: state),
             state: state,
             limits: .with {
                 $0.maxFrameBytes += Entries.maxPatchBytes - $0.maxPatchBytes
@@ -173,15 +169,7 @@ private struct Run {
     private mutating func push(_ session: Int, from first: Int) {
         let actions = sent[session][first...]
         guard !actions.isEmpty else { return }
-        let frame = ActionsFrame(
-            lineage: Fixture.lineage,
-            session: Self.sessions[session],
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(UInt64(first + 1)),
-            actions: Array(actions)
-        )
-        bench.receive(frame)
+        bench.receive(Fixture.frame(Array(actions), first: UInt64(first + 1), of: Self.sessions[session]))
     }
 
     /// The entries of the stored records, each with its session and number.

@@ -50,14 +50,7 @@ import Testing
         while !isRefused {
             count += 1
             let secret = SessionSecret(high: 8, low: UInt64(count))
-            let frame = ActionsFrame(
-                lineage: Fixture.lineage,
-                session: secret.session,
-                opened: JournalSequence(0),
-                base: ActionNumber(1),
-                first: ActionNumber(1),
-                actions: [[]]
-            )
+            let frame = Fixture.frame([[]], of: secret.session)
             let message = Message.encode(frame, secret, to: Address(Fixture.store(), .actions).bytes)
             isRefused = bench.receive(try Message.decodeActions(message)) != []
             messageBytes = message.count

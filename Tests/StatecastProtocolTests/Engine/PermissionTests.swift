@@ -38,21 +38,11 @@ import Testing
             middleware: [],
             dispatcher: KeptDispatcher()
         )
-        let state = Seen()
-        let summary = try Summary(ofEncoded: StateEncoder().encode(state))
-        let history = History(lineage: Fixture.lineage, epoch: Fixture.epoch, summary: summary)
-        return EngineBench(program, history: history, state: state)
+        return EngineBench(program, history: try Fixture.history(of: Seen()), state: Seen())
     }
 
     private func frame(_ first: UInt64, _ actions: [any Action], of session: SessionID? = nil) throws -> ActionsFrame {
-        ActionsFrame(
-            lineage: Fixture.lineage,
-            session: session ?? id,
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(first),
-            actions: try actions.map { try ActionTable.encode($0) }
-        )
+        Fixture.frame(try actions.map { try ActionTable.encode($0) }, first: first, of: session ?? id)
     }
 
     // MARK: Actions
@@ -85,15 +75,7 @@ import Testing
         var bench = try bench()
         let name = Array(Forbidden.name.utf8)
         let long: [UInt8] = [0x98, 2, 0x78, UInt8(name.count)] + name + [0xA0]
-        let frame = ActionsFrame(
-            lineage: Fixture.lineage,
-            session: id,
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(1),
-            actions: [long, long]
-        )
-        bench.receive(frame, from: Self.member)
+        bench.receive(Fixture.frame([long, long], of: id), from: Self.member)
         bench.turn()
         #expect(bench.commit().receipts().values.allSatisfy { $0.code == .notPermitted })
         #expect(bench.engine.state.users == [])

@@ -428,15 +428,7 @@ import Testing
     @Test func `Actions that cannot be decoded, or crashed before, have marks around their reduction`() {
         var bench = PrimaryBench(suspects: [Suspect(session: Fixture.session, number: ActionNumber(2), isPoison: true)])
         let marks = bench.engine.marks
-        let frame = ActionsFrame(
-            lineage: Fixture.lineage,
-            session: Fixture.session,
-            opened: JournalSequence(0),
-            base: ActionNumber(1),
-            first: ActionNumber(1),
-            actions: [[0xFF], TestAction(number: 2).encoded, TestAction(number: 3).encoded]
-        )
-        bench.receive(frame)
+        bench.receive(Fixture.frame([[0xFF], TestAction(number: 2).encoded, TestAction(number: 3).encoded]))
         RecordedMarks.$observer.withValue(marks) { _ = bench.turn() }
         let expected: [RecordedMarks.Mark] = [
             .began(Fixture.session, 1), .ended, .began(Fixture.session, 2), .ended,
@@ -499,11 +491,7 @@ import Testing
                 ],
                 dispatcher: KeptDispatcher()
             ),
-            history: History(
-                lineage: Fixture.lineage,
-                epoch: Fixture.epoch,
-                summary: try Summary(ofEncoded: StateEncoder().encode(state))
-            ),
+            history: try Fixture.history(of: state),
             state: state,
             hasJournal: hasJournal
         )

@@ -38,6 +38,26 @@ enum Fixture {
     }
 }
 
+extension Fixture {
+    /// A frame of a session that begins with number 1.
+    static func frame(_ actions: [[UInt8]], first: UInt64 = 1, of session: SessionID = session) -> ActionsFrame {
+        ActionsFrame(
+            lineage: lineage,
+            session: session,
+            opened: JournalSequence(0),
+            base: ActionNumber(1),
+            first: ActionNumber(first),
+            actions: actions
+        )
+    }
+
+    /// A history that begins with a state.
+    static func history(of state: some Encodable) throws -> History {
+        let summary = try Summary(ofEncoded: StateEncoder().encode(state))
+        return History(lineage: lineage, epoch: epoch, summary: summary)
+    }
+}
+
 extension Instant {
     /// A moment after the clock's origin.
     static func seconds(_ seconds: Double) -> Instant { Instant(offset: .seconds(seconds)) }

@@ -14,14 +14,7 @@ import Testing
         return (refusal.reason.code, String(decoding: address, as: UTF8.self))
     }
 
-    private static let frame = ActionsFrame(
-        lineage: Fixture.lineage,
-        session: Fixture.session,
-        opened: JournalSequence(0),
-        base: ActionNumber(1),
-        first: ActionNumber(1),
-        actions: [[1]]
-    )
+    private static let frame = Fixture.frame([[1]])
 
     @Test func `a subscription to a known store is routed`() {
         #expect(route("sc2/counter/feed") == .store(Fixture.store("counter"), .feed))
