@@ -33,36 +33,6 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `Fifty replicas that lose the same updates rejoin at different times`(seed: UInt64) throws {
-        var sizes = Sizes.standard
-        sizes.maxQueue = 40
-        let cluster = Cluster(seed: seed, sizes, keepsTrace: true)
-        try scenario(cluster) {
-            for _ in 0..<50 { cluster.addReplica() }
-            let replicas = cluster.replicas
-            try cluster.wait("all are live") { replicas.allSatisfy { $0.status == .live } }
-            // Their queues overflow while they are paused.
-            for replica in replicas { replica.process.pause(for: .seconds(60)) }
-            cluster.dispatch(to: cluster.stores[0], every: .milliseconds(100))
-            try cluster.run(for: .seconds(10))
-            #expect(replicas.allSatisfy { $0.count(.gap) == 0 })
-            for replica in replicas { replica.process.resume() }
-            try cluster.wait("all have noticed a gap") { replicas.allSatisfy { $0.count(.gap) > 0 } }
-            try cluster.wait("all are live again") { replicas.allSatisfy { $0.status == .live } }
-            let delays = replicas.compactMap { replica -> Duration? in
-                guard let gap = replica.events.firstIndex(where: { $0.event == .gap }),
-                    let join = replica.events[gap...].first(where: { $0.event == .joining })
-                else { return nil }
-                return replica.events[gap].time.duration(to: join.time)
-            }.sorted()
-            #expect(delays.count == 50)
-            #expect(delays[40] - delays[9] > cluster.sizes.limits.maxGapJitter / 3, "\(delays)")
-            #expect(replicas.allSatisfy { $0.snapshotCount == 1 }, "updates suffice")
-            try cluster.convergeOrThrow()
-        }
-    }
-
-    @Test(arguments: seeds)
     func `300 replicas of a primary that is stopped for 18 s connect anew without a storm, and are live soon after`(
         seed: UInt64
     ) throws {

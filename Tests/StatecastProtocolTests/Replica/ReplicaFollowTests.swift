@@ -43,8 +43,9 @@ import Testing
             var machine = ReplicaBench.live(at: 5).machine
             _ = machine.received(.update(Fixture.update(6, 7)), on: .feed, at: .origin, using: &generator)
             return machine.nextDeadline
-        }
+        }.sorted()
         #expect(Set(moments).count > 10)
+        #expect(moments[3].duration(to: moments[16]) > Limits().maxGapJitter / 3, "\(moments)")
     }
 
     @Test func `frames of an older epoch are dropped`() {
