@@ -21,6 +21,49 @@ import enum CoreMetrics.MetricsSystem
 
     private let metrics = MetricsTests.reported
 
+    @Test func `each event of a node is counted under its label`() throws {
+        let store = MeasuredStore(name: "metrics-events", metrics: metrics)
+        let name = try StoreName(store.name)
+        let (primary, replica) = (PrimaryMetrics(store: name), ReplicaMetrics(store: name))
+        let sender = SenderMetrics(store: name)
+        var counts = OutcomeCounts()
+        counts.add(2, rejectedAs: nil)
+        for code in ["refused", "step-1", "step-2"] { counts.add(rejectedAs: Rejection.Code(rawValue: code)) }
+        for event: StoreEvent in [
+            .refused(.busy), .duplicates(3), .outOfOrder, .otherLineage, .joined, .joinAbandoned, .chunkPublished,
+            .sessionOpened, .published(counts, patchBytes: 70), .published(counts, patchBytes: nil), .joinsWaiting(4),
+        ] { primary.count(event) }
+        for event: ReplicaEvent in [
+            .joining, .reconnecting, .gap, .rewound, .snapshot(bytes: 9), .diverged, .backlogOverflow, .refused(.busy),
+        ] { replica.count(event) }
+        for event: SenderEvent in [
+            .asked, .reconnecting, .actionsReconnecting, .rewound, .framePushed(actions: 5), .lineageChanged,
+            .outcomesLost, .refused(.busy),
+        ] { sender.count(event) }
+        sender.resolved(counts)
+        let expected: [(String, Rejection.Code?, Int64)] = [
+            ("primary_requests_refused_total", .busy, 1), ("primary_actions_duplicate_total", nil, 3),
+            ("primary_frames_out_of_order_total", nil, 1), ("primary_frames_other_lineage_total", nil, 1),
+            ("primary_joins_total", nil, 1), ("primary_joins_abandoned_total", nil, 1),
+            ("primary_chunks_total", nil, 1), ("primary_sessions_opened_total", nil, 1),
+            ("primary_actions_applied_total", nil, 4), ("primary_batches_total", nil, 2),
+            // A middleware's own codes are counted together.
+            ("primary_actions_rejected_total", .refused, 2), ("primary_actions_rejected_total", .policy, 4),
+            ("replica_joins_total", nil, 1), ("replica_reconnects_total", nil, 1), ("replica_gaps_total", nil, 1),
+            ("replica_rewound_total", nil, 1), ("replica_snapshots_total", nil, 1),
+            ("replica_snapshot_bytes_total", nil, 9), ("replica_diverged_total", nil, 1),
+            ("replica_backlog_overflows_total", nil, 1), ("replica_joins_refused_total", .busy, 1),
+            ("sender_watermarks_asked_total", nil, 1), ("sender_reconnects_total", nil, 2),
+            ("sender_rewound_total", nil, 1), ("sender_frames_total", nil, 1), ("sender_actions_pushed_total", nil, 5),
+            ("sender_lineages_changed_total", nil, 1), ("sender_outcomes_lost_total", nil, 1),
+            ("sender_requests_refused_total", .busy, 1), ("sender_actions_applied_total", nil, 2),
+            ("sender_actions_rejected_total", .refused, 1), ("sender_actions_rejected_total", .policy, 2),
+        ]
+        for (label, code, total) in expected { #expect(store.total(label, code) == total, "\(label)") }
+        #expect(store.values("primary_batch_actions") == [5, 5] && store.values("primary_patch_bytes") == [70])
+        #expect(store.values("primary_joins_waiting") == [4])
+    }
+
     // MARK: The primary
 
     @Test func `a primary counts applied actions, rejected ones by code, sessions and batches`() async throws {
@@ -126,107 +169,6 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
-    @Test func `an action that has to be reduced again is counted once`() async throws {
-        var configuration = PrimaryConfiguration.anyPorts
-        configuration.limits.maxFrameBytes = 8192
-        let node = try PrimaryNode(configuration: configuration)
-        let name = "metrics-again"
-        _ = try Primary(store: name, state: Blob(), actions: Blob.actions, on: node, reducer: Blob.reducer)
-        let store = MeasuredStore(name: name, address: try await node.start(), metrics: metrics)
-        let peer = try await RawPeer(store.address)
-        let secret = SessionSecret.random()
-        let watermark = try await peer.watermark(of: secret.session, store: name)
-        // In one frame, and so in one batch: its patch is too large, and its actions are reduced one by one.
-        let writes = [10, 20, 100_000].map { WireAction.named("BlobWritten", ["letters": Value(Int64($0))]) }
-        await peer.push(try WireAction.message(writes, first: 1, secret, watermark, store: name))
-        for _ in writes { _ = try await peer.next(on: store.receipts(of: secret.session)) }
-        await node.stop()
-
-        #expect(store.total("primary_batches_total") == 3)
-        #expect(store.total("primary_actions_applied_total") == 2)
-        #expect(store.total("primary_actions_rejected_total", .tooLarge) == 1)
-        #expect(store.total("primary_actions_rejected_total") == 1)
-    }
-
-    @Test func `a primary counts duplicates, frames out of order and frames for another history`() async throws {
-        try await withStore("metrics-numbers") { store in
-            let peer = try await RawPeer(store.address)
-            let secret = SessionSecret.random()
-            let watermark = try await peer.watermark(of: secret.session, store: store.name)
-            func push(first: UInt64, count: Int, lineage: Lineage, until label: String, reaches total: Int64)
-                async throws
-            {
-                let frame = ActionsFrame(
-                    lineage: lineage,
-                    session: secret.session,
-                    opened: watermark.opened,
-                    base: ActionNumber(1),
-                    first: ActionNumber(first),
-                    actions: Array(repeating: WireAction.increase, count: count)
-                )
-                await peer.push(Message.encode(frame, secret, to: Address(try StoreName(store.name), .actions).bytes))
-                // Not until its answer: a session is answered at most once per turn.
-                try await store.reaches(label, total)
-            }
-            let (own, other) = (watermark.lineage, Lineage(bits: watermark.lineage.bits ^ 1))
-            try await push(first: 1, count: 2, lineage: own, until: "primary_actions_applied_total", reaches: 2)
-            try await push(first: 1, count: 2, lineage: own, until: "primary_actions_duplicate_total", reaches: 2)
-            try await push(first: 9, count: 1, lineage: own, until: "primary_frames_out_of_order_total", reaches: 1)
-            try await push(first: 3, count: 1, lineage: other, until: "primary_frames_other_lineage_total", reaches: 1)
-
-            await store.stopPrimary()
-            #expect(store.total("primary_actions_applied_total") == 2)
-            #expect(store.total("primary_actions_duplicate_total") == 2)
-            #expect(store.total("primary_frames_out_of_order_total") == 1)
-            #expect(store.total("primary_frames_other_lineage_total") == 1)
-        }
-    }
-
-    @Test func `rejections with a middleware's own codes are counted together, on both sides`() async throws {
-        let node = try PrimaryNode(configuration: .anyPorts)
-        let name = "metrics-policy"
-        _ = try Primary(
-            store: name,
-            state: Counter(),
-            actions: Counter.actions,
-            middleware: [
-                .policy { action, _ in
-                    guard let step = (action as? StepChangeRequested)?.step else { return }
-                    throw Rejection(step == 0 ? .refused : Rejection.Code(rawValue: "step-\(step)"), "no")
-                }
-            ],
-            on: node,
-            reducer: Counter.reducer
-        )
-        let store = MeasuredStore(name: name, address: try await node.start(), metrics: metrics)
-        let sender = try store.sender()
-        for step in 0...2 {
-            await #expect(throws: Rejection.self) { try await sender.send(StepChangeRequested(step: step)) }
-        }
-        // The primary and the sender count an action after its caller has its outcome.
-        await sender.close()
-        await node.stop()
-
-        let policy = Rejection.Code(rawValue: "policy")
-        for side in ["primary", "sender"] {
-            #expect(store.total("\(side)_actions_rejected_total", .refused) == 1)
-            #expect(store.total("\(side)_actions_rejected_total", policy) == 2)
-            #expect(store.total("\(side)_actions_rejected_total", Rejection.Code(rawValue: "step-1")) == 0)
-        }
-    }
-
-    @Test func `a message for no store is counted by the reason of its drop`() async throws {
-        try await withStore("metrics-dropped") { store in
-            let peer = try await RawPeer(store.address)
-            let topic = "sc2/metrics-nowhere/receipts/\(SessionSecret.random().session)"
-            let before = dropped(for: .unknownStore)
-            try await peer.subscribe(topic)
-            _ = try await peer.next(on: topic)
-            await store.stopPrimary()
-            #expect(dropped(for: .unknownStore) > before)
-        }
-    }
-
     // MARK: The journal
 
     @Test func `a journal reports its commits, and counts a record that waited for room once`()
@@ -297,24 +239,6 @@ import enum CoreMetrics.MetricsSystem
             #expect(store.total("replica_gaps_total") == 0)
             #expect(store.values("primary_joins_waiting").max() == 1)
             #expect(store.values("primary_joins_waiting").last == 0)
-        }
-    }
-
-    @Test func `a lost update is counted as a gap, and so is the join that heals it`() async throws {
-        try await withStore("metrics-gaps") { store in
-            let link = try await RawLink(to: store.address.publish)
-            let replica = try store.replica(from: link.endpoint)
-            let sender = try store.sender()
-            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
-            await link.loseNextUpdate()
-            _ = try await sender.send(CounterIncreaseRequested())
-            try await replica.reached(try await sender.send(CounterIncreaseRequested()))
-
-            await store.stopPrimary()
-            #expect(store.total("replica_gaps_total") == 1)
-            #expect(store.total("replica_joins_total") == 2)
-            #expect(store.total("primary_joins_total") == 2)
-            #expect(store.total("replica_snapshots_total") == 1)
         }
     }
 
@@ -424,13 +348,10 @@ import enum CoreMetrics.MetricsSystem
         try await body(MeasuredStore(name: name, address: try await node.start(), node: node, metrics: metrics))
         await node.stop()
     }
+}
 
-    private func dropped(for code: Rejection.Code) -> Int64 {
-        metrics.counterTotal(
-            label: "statecast_primary_messages_dropped_total",
-            dimensions: [("code", code.rawValue)]
-        )
-    }
+extension Rejection.Code {
+    fileprivate static let policy = Self(rawValue: "policy")
 }
 
 extension Limits {
@@ -468,14 +389,6 @@ private struct MeasuredStore {
 
     var commitTimes: [Int64] {
         metrics.timers(label: Self.prefix + "journal_commit_time", dimensions: [("store", name)]).flatMap(\.values)
-    }
-
-    /// Returns once a counter has reached a total; ends with the test's time limit.
-    func reaches(_ label: String, _ total: Int64) async throws {
-        while self.total(label) < total {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
     }
 
     /// Returns once a gauge shows a value; ends with the test's time limit.
