@@ -109,9 +109,6 @@ private final class FaultyDiskJournal: Journal, @unchecked Sendable {
     func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
         try journal.records(after: sequence, maxBytes: maxBytes)
     }
-    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-        try journal.sequence(at: revision)
-    }
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }

@@ -91,8 +91,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
         // Nothing is counted, and the actions have no effects.
         case .count, .start: break
         case .log(let notice): preconditionFailure("unexpected: \(notice)")
-        case .readPast, .addObserver, .removeObserver, .answer, .dispatch, .clearSuspect, .resumeJournal,
-            .returnRequests:
+        case .addObserver, .removeObserver, .answer, .dispatch, .clearSuspect, .resumeJournal, .returnRequests:
             preconditionFailure("unexpected: \(directive)")
         }
     }

@@ -6,7 +6,7 @@ public import StatecastProtocol
 /// A journal is a sequence of records, one for each batch of actions, and some snapshots of the whole state. It does
 /// not interpret their bytes.
 ///
-/// The functions block until their work is done. The primary calls them from blocking threads:
+/// The functions block until their work is done. A journal takes these calls, from blocking threads:
 /// - `open`, `begin`, `claim` and `close` in sequence, without concurrent calls;
 /// - `append` from one thread, one call at a time;
 /// - `store`, `prune`, `records` and `snapshot` from other threads, also during a call of `append`, which must not wait
@@ -102,12 +102,6 @@ public protocol JournalReading: AnyObject, Sendable {
     /// - Throws: ``JournalFailure`` with code `damaged` that names the revision; with code `pruned` if the first of
     ///   them is no longer kept.
     func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord]
-
-    /// The last record that ends at or before a revision.
-    ///
-    /// - Returns: its sequence; the sequence before the oldest record if that begins at the revision; `nil` if the
-    ///   records that led to the revision are no longer kept.
-    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence?
 
     /// The snapshots that are kept, oldest first.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry]

@@ -54,14 +54,6 @@ package struct JournalImage: Sendable {
         return Array(later[..<max(end ?? later.endIndex, min(later.startIndex + 1, later.endIndex))])
     }
 
-    package func sequence(at revision: Revision) -> JournalSequence? {
-        guard let first = records.first else {
-            return stored.last.flatMap { $0.entry.revision <= revision ? pruned : nil }
-        }
-        guard first.from <= revision else { return nil }
-        return records.last { $0.to <= revision }?.sequence ?? pruned
-    }
-
     package var snapshots: [SnapshotEntry] { stored.map(\.entry) }
 
     package func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {

@@ -67,11 +67,6 @@ public final class MemoryJournal: Journal, CustomStringConvertible {
         }
     }
 
-    /// The last record that ends at or before a revision.
-    public func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-        storage.withLock { $0.image.sequence(at: revision) }
-    }
-
     /// The snapshots that are kept, oldest first.
     public func snapshots() throws(JournalFailure) -> [SnapshotEntry] { storage.withLock { $0.image.snapshots } }
 

@@ -129,11 +129,6 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
         return records
     }
 
-    /// The last record that ends at or before a revision.
-    public func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-        try opened.records.sequence(at: revision)
-    }
-
     /// The snapshots that are kept, oldest first.
     public func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try opened.records.snapshots() }
 

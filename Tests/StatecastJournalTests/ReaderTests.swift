@@ -63,6 +63,22 @@ import Testing
         }
     }
 
+    @Test func `A reader of a journal finds the last record that ends at or before a revision`() throws {
+        let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
+        let reader = try JournalReader(at: journal.path)
+        let ends = (0...9).map { $0 == 0 ? Revision(0) : CounterJournal.revision(after: $0) }
+        func sequence(at revision: UInt64) -> JournalSequence {
+            JournalSequence(UInt64(ends.count { $0.rawValue <= revision } - 1))
+        }
+        let last = ends[9].rawValue + 2
+        for revision in 0...last { #expect(try reader.sequence(at: Revision(revision)) == sequence(at: revision)) }
+        try journal.bench.journal.prune(keeping: 0)
+        for revision in 0...last {
+            let isKept = revision >= ends[6].rawValue
+            #expect(try reader.sequence(at: Revision(revision)) == (isKept ? sequence(at: revision) : nil))
+        }
+    }
+
     @Test func `A reader of a journal cannot replay to a pruned revision`() throws {
         let journal = try CounterJournal.with(batches: 9, snapshots: [3, 6, 8])
         try journal.bench.journal.prune(keeping: 0)

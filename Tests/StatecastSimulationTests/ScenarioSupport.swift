@@ -92,7 +92,7 @@ extension Cluster {
     }
 
     /// Whether the trace has a line with a text.
-    func hasNoted(_ text: String, after line: Int = 0) -> Bool { world.trace[line...].contains { $0.contains(text) } }
+    func hasNoted(_ text: String) -> Bool { world.trace.contains { $0.contains(text) } }
 
     private func trace(lines: Int) -> String { world.trace.suffix(lines).joined(separator: "\n") }
 }

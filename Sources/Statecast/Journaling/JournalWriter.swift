@@ -21,7 +21,6 @@ final class JournalWriter: Sendable {
     private let queue = Locked(Queue())
     private let commits: any WorkQueue
     private let snapshots: any WorkQueue
-    private let reads: any WorkQueue
     private let metrics: JournalMetrics
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
@@ -37,7 +36,6 @@ final class JournalWriter: Sendable {
         self.metrics = metrics
         commits = environment.makeQueue("statecast.journal.commit", .high)
         snapshots = environment.makeQueue("statecast.journal.snapshot", .low)
-        reads = environment.makeQueue("statecast.journal.read", .low)
         self.onResult = onResult
     }
 
@@ -92,14 +90,10 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Reads from the journal, on a thread of its own.
-    func read(_ work: @escaping @Sendable (any Journal) -> Void) { reads.async { [self] in work(journal) } }
-
     /// Waits for all work in progress, and closes the journal.
     func close() {
         drain()
         snapshots.sync {}
-        reads.sync {}
         journal.close()
     }
 

@@ -104,6 +104,5 @@ enum StoreResult: Sendable {
     case journaled(Result<JournalSequence, JournalFailure>)
     case encoded(EncodedSnapshot)
     case snapshotStored(isStored: Bool)
-    case pastRead([Update]?, after: Revision)
     case effectCancelled(work: UInt64)
 }

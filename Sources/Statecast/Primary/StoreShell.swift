@@ -134,7 +134,6 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
                 $0.snapshotEncoded(bytes, revision: revision, digest: digest, at: node.environment.now, into: &$1)
             }
         case .snapshotStored(let isStored): engine.snapshotStored(isStored: isStored)
-        case .pastRead(let updates, let revision): engine.pastRead(updates, after: revision)
         case .effectCancelled(let work): engine.cancelled(work: work)
         }
     }
@@ -159,8 +158,6 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
                 results.append(.encoded(EncodedSnapshot(of: published)))
             }
         case .storeSnapshot(let snapshot): journal?.store(snapshot)
-        case .readPast(let start, let end, let maxBytes):
-            journal?.readPast(after: start, through: end, maxBytes: maxBytes, position.lineage, position.epoch)
         case .show(let version): clients.show(Version.typed(version).state, version.revision)
         case .addObserver(let id, let replay): clients.addObserver(id, replay)
         case .removeObserver(let id): clients.removeObserver(id)

@@ -1,4 +1,3 @@
-import DequeModule
 import StatecastCoding
 import StatecastCore
 
@@ -111,9 +110,6 @@ struct Feed: Hashable, Sendable {
     mutating func serve(at now: Instant, time: Timestamp, into directives: inout [StoreDirective]) {
         hasAnsweredSchema = false
         var composed = 0
-        while composed < limits.maxComposedPerTurn, let read = joins.catchUps.dequeue() {
-            answer(read, at: now, time: time, composed: &composed, into: &directives)
-        }
         for _ in 0..<limits.maxJoinsPerTurn where composed < limits.maxComposedPerTurn {
             guard let (request, hasWaited) = joins.dequeueJoin() else { break }
             answer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed, into: &directives)
@@ -157,21 +153,8 @@ struct Feed: Hashable, Sendable {
             let catchUp = catchUp(from: position.revision, maxCount: limits.maxCatchUpComposed)
         {
             composed += catchUp.composed
-            welcome(request, offer: nil, catchUp: catchUp, time: time, into: &directives)
-        } else if hasWaited || !readPast(for: request, into: &directives) {
-            offer(request, hasWaited: hasWaited, at: now, time: time, composed: &composed, into: &directives)
+            return welcome(request, offer: nil, catchUp: catchUp, time: time, into: &directives)
         }
-    }
-
-    /// Offers a snapshot to a joiner.
-    private mutating func offer(
-        _ request: JoinQueue.Request,
-        hasWaited: Bool,
-        at now: Instant,
-        time: Timestamp,
-        composed: inout Int,
-        into directives: inout [StoreDirective]
-    ) {
         // A joiner that waited for a snapshot receives it even if many updates follow: otherwise it might never catch
         // up.
         let maxCount = hasWaited ? limits.maxRingUpdates : limits.maxCatchUpComposed
@@ -270,55 +253,5 @@ struct Feed: Hashable, Sendable {
     private func isWorthwhile(from revision: Revision) -> Bool {
         guard let bytes = ring.patchBytes(from: revision, head: head) else { return false }
         return bytes <= max(summary.bytes, limits.chunkBytes)
-    }
-
-    // MARK: Updates from the journal
-
-    /// Handles the result of a `readPast`, with updates in the name of this incarnation; `nil` if they exceed the
-    /// limits or are no longer kept.
-    mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
-        joins.catchUps.finish(updates, after: revision)
-    }
-
-    /// Queues a joiner for a read of the journal.
-    ///
-    /// - Returns: `false` if it has to start from a snapshot, because the journal lacks its position or a read for
-    ///   another revision is in progress.
-    private mutating func readPast(
-        for request: JoinQueue.Request,
-        into directives: inout [StoreDirective]
-    ) -> Bool {
-        guard settings.hasJournal, let position = request.position, isValid(position),
-            position.revision < ring.start ?? head
-        else { return false }
-        // Not only to the start of the ring: it drops updates while the journal is read.
-        let end = ring.middle ?? head
-        switch joins.catchUps.enqueue(request, after: position.revision) {
-        case .read:
-            let maxBytes = max(summary.bytes, limits.chunkBytes)
-            directives.append(.readPast(after: position.revision, through: end, maxBytes: maxBytes))
-            return true
-        case .wait: return true
-        case .busy: return false
-        }
-    }
-
-    /// Answers a joiner with the updates from the journal and from memory; with a snapshot, if these do not chain.
-    private mutating func answer(
-        _ read: CatchUpQueue.Read,
-        at now: Instant,
-        time: Timestamp,
-        composed: inout Int,
-        into directives: inout [StoreDirective]
-    ) {
-        guard let past = read.updates, let end = past.last?.to, let recent = ring.updates(from: end, head: head),
-            past.count + recent.count <= limits.maxCatchUpComposed
-        else {
-            return offer(read.request, hasWaited: false, at: now, time: time, composed: &composed, into: &directives)
-        }
-        let missing = Deque(past) + recent
-        let catchUp = CatchUp(missing[...], limits: limits)
-        composed += catchUp.composed
-        welcome(read.request, offer: nil, catchUp: catchUp, time: time, into: &directives)
     }
 }

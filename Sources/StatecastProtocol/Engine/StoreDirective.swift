@@ -14,9 +14,6 @@ package enum StoreDirective: Sendable {
     /// Store the state as a snapshot in the journal, after the records that are passed to it. May be done on another
     /// thread.
     case storeSnapshot(SnapshotToStore)
-    /// Read the updates between two revisions from the journal and report them with
-    /// ``StoreEngine/pastRead(_:after:)``; `nil` if the patches exceed `maxBytes`, because a snapshot is smaller then.
-    case readPast(after: Revision, through: Revision, maxBytes: Int)
     /// Show a published state to the observers in the primary's own process.
     case show(any AnyVersion)
     /// Add an observer. If it wants a replay, the state that was shown last contains the actions that were dispatched

@@ -227,11 +227,6 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// A snapshot is stored in the journal, or could not be.
     package mutating func snapshotStored(isStored: Bool) { snapshots.finish(isStored: isStored) }
 
-    /// Updates were read from the journal for returning replicas; `nil` if the history cannot serve them.
-    package mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
-        feed.pastRead(updates, after: revision)
-    }
-
     /// The store ends: no more frames are taken, and those that wait are dropped.
     package mutating func finish() { admission.finish() }
 

@@ -12,9 +12,6 @@ struct UpdateRing: Hashable, Sendable {
     /// The revision at which the chain begins; `nil` while it is empty.
     var start: Revision? { updates.first?.from }
 
-    /// The revision at which the newer half of the chain begins; `nil` while it is empty.
-    var middle: Revision? { updates.isEmpty ? nil : updates[updates.count / 2].from }
-
     mutating func append(_ update: Update, limits: Limits) {
         if let last = updates.last {
             precondition(last.to == update.from, "ring gap: ends at \(last.to), update from \(update.from)")

@@ -18,7 +18,8 @@ package struct History: Hashable, Sendable {
     package var sessions: SessionTable
     /// The number of migrations that the state at the head went through.
     package var migrations = 0
-    /// The last updates up to the head, for replicas that reconnect.
+    /// The last updates up to the head, for replicas that reconnect: those that were replayed. Replicas that missed
+    /// earlier ones start from a snapshot.
     private(set) var ring = UpdateRing()
 
     /// Begins at a snapshot.

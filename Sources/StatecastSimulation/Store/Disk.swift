@@ -203,10 +203,6 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
         try disk.written.records(after: sequence, maxBytes: maxBytes)
     }
 
-    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-        disk.written.sequence(at: revision)
-    }
-
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { disk.written.snapshots }
 
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot {

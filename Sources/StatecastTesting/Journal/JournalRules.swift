@@ -80,17 +80,6 @@ extension JournalRule {
             }
             try expect("records(after: 10)", try journal.records(after: JournalSequence(10), maxBytes: 1 << 20), [])
         },
-        JournalRule(name: "revisions", promise: "finds the record that leads to a revision") { place in
-            let journal = try place.begin()
-            try journal.append((1...9).map { .sample($0) })
-            for revision: UInt64 in 0...30 {
-                try expect(
-                    "sequence(at: \(revision)), of 9 records with 3 revisions each",
-                    try journal.sequence(at: Revision(revision)),
-                    JournalSequence(min(9, revision / 3))
-                )
-            }
-        },
     ]
 
     /// Storing and pruning.
@@ -114,8 +103,6 @@ extension JournalRule {
             try expectFailure("a pruned snapshot", .pruned) {
                 try journal.snapshot(SnapshotEntry(sequence: JournalSequence(10), revision: Revision(30)))
             }
-            try expect("sequence(at: 59), which is pruned", try journal.sequence(at: Revision(59)), nil)
-            try expect("sequence(at: 60)", try journal.sequence(at: Revision(60)), JournalSequence(20))
             try journal.prune(keeping: 0)
             let last = JournalDump(snapshots: [.sample(40), .sample(50)], records: (41...50).map { .sample($0) })
             try expect("the rest without history", try place.journal.dump(), last)

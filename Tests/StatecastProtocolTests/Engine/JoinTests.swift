@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `a joiner whose missed updates were evicted starts from a snapshot`() {
-        var bench = PrimaryBench(.with { $0.maxRingUpdates = 4 }, hasJournal: false)
+        var bench = PrimaryBench(.with { $0.maxRingUpdates = 4 })
         bench.advance(by: 5)
         #expect(bench.join(1, from: Fixture.position(1)).welcome(on: PrimaryBench.join(1, Fixture.position(1))) != nil)
         #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)
@@ -87,7 +87,7 @@ import Testing
 
     @Test func `the size of the kept updates is bounded`() {
         let bytes = Fixture.patch(to: 1).count
-        var bench = PrimaryBench(.with { $0.maxRingBytes = 4 * bytes }, hasJournal: false)
+        var bench = PrimaryBench(.with { $0.maxRingBytes = 4 * bytes })
         bench.advance(by: 5)
         #expect(bench.join(1, from: Fixture.position(1)).snapshotsOrdered == 0)
         #expect(bench.join(2, from: Fixture.position(0)).snapshotsOrdered == 1)

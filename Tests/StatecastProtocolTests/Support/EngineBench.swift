@@ -26,8 +26,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     private(set) var records: [EncodedRecord] = []
     /// The states to encode for joiners.
     private(set) var encodings: [(state: State, revision: Revision, digest: UInt64)] = []
-    /// The reads of the journal that joiners wait for.
-    private(set) var reads: [(start: Revision, end: Revision)] = []
     /// The number of joins that waited at the end of the last turn.
     private(set) var joinsWaiting = 0
     private(set) var log = EngineLog<State>()
@@ -181,22 +179,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
         snapshotEncoded(try StateEncoder().encode(state), at: revision.rawValue, digest: digest)
     }
 
-    /// Reads the next updates that joiners wait for from the stored records.
-    mutating func readNext() {
-        guard !reads.isEmpty else { return }
-        let (start, end) = reads.removeFirst()
-        let records = log.stored.map(\.record).filter { $0.to > $0.from && $0.from >= start && $0.to <= end }
-        let (lineage, epoch) = (engine.position.lineage, engine.position.epoch)
-        let updates = records.map {
-            Update(lineage: lineage, epoch: epoch, from: $0.from, to: $0.to, patch: $0.patch)
-        }
-        pastRead(updates.count <= limits.maxCatchUpComposed ? updates : nil, after: start)
-    }
-
-    mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
-        engine.pastRead(updates, after: revision)
-    }
-
     mutating func finish() { engine.finish() }
 
     /// A snapshot that was started is stored, or could not be.
@@ -254,9 +236,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
             let published = engine.published
             encodings.append((published.state, published.revision, published.summary.digest))
             return .encodeSnapshot
-        case .readPast(let start, let end, let maxBytes):
-            reads.append((start, end))
-            return .readPast(after: start, through: end, maxBytes: maxBytes)
         case .count(.joinsWaiting(let count)): joinsWaiting = count
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
@@ -364,7 +343,6 @@ extension Outcome {
 enum Answer: Hashable {
     case publish(Topic, Frame)
     case encodeSnapshot
-    case readPast(after: Revision, through: Revision, maxBytes: Int)
     case count(StoreEvent)
 }
 

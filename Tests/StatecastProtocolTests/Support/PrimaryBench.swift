@@ -243,10 +243,6 @@ struct PrimaryBench {
         engine.snapshotEncoded(bytes, at: revision)
     }
 
-    mutating func pastRead(_ updates: [Update]?, after revision: Revision) {
-        engine.pastRead(updates, after: revision)
-    }
-
     static func join(_ nonce: UInt64 = 1, _ position: Position? = nil) -> Topic { .join(Nonce(bits: nonce), position) }
 }
 

@@ -4,8 +4,8 @@ import StatecastProtocol
 /// A journal that breaks a promise.
 final class FlawedJournal: Journal {
     enum Flaw: CaseIterable, Sendable {
-        case losesLast, losesEpochs, swapsRecords, tooMany, wrongRevision, prunesAll, prunesNothing, anyCode, shared,
-            forgetful, keepsInterim
+        case losesLast, losesEpochs, swapsRecords, tooMany, prunesAll, prunesNothing, anyCode, shared, forgetful,
+            keepsInterim
     }
 
     private let journal: MemoryJournal
@@ -41,9 +41,6 @@ final class FlawedJournal: Journal {
         } catch {
             throw flaw == .anyCode ? JournalFailure(.inputOutput, error.message) : error
         }
-    }
-    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-        try journal.sequence(at: flaw == .wrongRevision ? revision.next : revision)
     }
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }

@@ -70,9 +70,6 @@ final class FaultyJournal: Journal {
         if maxBytes > 4 << 20, let failure = replayFailures.withLock({ $0.popLast() }) { throw failure }
         return try journal.records(after: sequence, maxBytes: maxBytes)
     }
-    func sequence(at revision: Revision) throws(JournalFailure) -> JournalSequence? {
-        try journal.sequence(at: revision)
-    }
     func epochs() throws(JournalFailure) -> [EpochStart] { try journal.epochs() }
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try journal.snapshots() }
     func snapshot(_ entry: SnapshotEntry) throws(JournalFailure) -> JournalSnapshot { try journal.snapshot(entry) }

@@ -71,7 +71,6 @@ private struct StoreRun {
     private var isResumed = false
     private var encoding = false
     private var snapshots: [Revision: [UInt8]] = [:]
-    private var reads: [(start: Revision, end: Revision)] = []
     private var isStoringSnapshot = false
 
     static func check(_ script: Script) throws(BrokenLaw) {
@@ -270,7 +269,7 @@ private struct StoreRun {
 
     /// The journal, or another thread, answers a request of the engine.
     private mutating func answerEngine() throws(BrokenLaw) {
-        switch script.below(4) {
+        switch script.below(3) {
         case 0, 1:
             guard encoding else { return }
             encoding = false
@@ -287,24 +286,11 @@ private struct StoreRun {
             try send {
                 $0.snapshotEncoded(.success(bytes), revision: version.revision, digest: digest, at: now, into: &$1)
             }
-        case 2:
-            guard let read = reads.popLast() else { return }
-            let isKept = !script.oneIn(4)
-            try pastRead(after: read.start, through: read.end, isKept: isKept)
         default:
             guard isStoringSnapshot else { return }
             isStoringSnapshot = false
             engine.snapshotStored(isStored: !script.oneIn(4))
         }
-    }
-
-    private mutating func pastRead(after start: Revision, through end: Revision, isKept: Bool) throws(BrokenLaw) {
-        var updates: [Update] = []
-        for record in visible where record.to > record.from && record.from >= start && record.to <= end {
-            let patch = try decoded(record).patch
-            updates.append(Update(lineage: Self.lineage, epoch: epoch, from: record.from, to: record.to, patch: patch))
-        }
-        engine.pastRead(isKept && updates.first?.from == start ? updates : nil, after: start)
     }
 
     // MARK: The journal
@@ -399,7 +385,7 @@ private struct StoreRun {
         }
         base.epochs.append(EpochStart(epoch: epoch, revision: base.head, stateVersion: 1, time: Self.time))
         replayed = base
-        (records, visible, reads) = ([], [], [])
+        (records, visible) = ([], [])
         (awaited, asked, heard, joins, snapshots) = ([], [], [], [:], [:])
         (encoding, isStoringSnapshot) = (false, false)
         lastRecord = (base.sequence, base.head)
@@ -440,7 +426,6 @@ private struct StoreRun {
         case .encodeSnapshot:
             try require(!encoding, "one snapshot is encoded at a time")
             encoding = true
-        case .readPast(let start, let end, _): reads.append((start, end))
         case .show(let version):
             try require(version.revision == head, "revision \(version.revision) is shown, \(head) is published")
             try require(
