@@ -3,8 +3,7 @@ import CStatecastZeroMQ
 /// A libzmq context: the I/O threads that a group of sockets shares.
 ///
 /// Use one per process (``shared``): with several, libzmq 4.3 has a race in the tear-down of CURVE sockets. A socket
-/// keeps its context alive. The context ends when its last socket has closed, at the latest after the longest
-/// ``SocketOptions/linger`` among them.
+/// keeps its context alive. The context ends when its last socket has closed.
 package final class Context: Sendable {
     /// The context of this process, which exists until the process ends.
     package static let shared = Context()
@@ -17,17 +16,12 @@ package final class Context: Sendable {
 
     /// Creates a context, whose threads start with its first socket.
     ///
-    /// - Parameters:
-    ///   - ioThreads: about one per GB/s of traffic; clamped to 1...64.
-    ///   - retainsReceiveBuffers: libzmq's default, for measurements: a received message retains the buffer of 8 KiB
-    ///     with which it was read, so it is not copied. A peer that sends faster than its socket is read costs 8 KiB
-    ///     for each message, however small it is.
-    package init(ioThreads: Int = 1, retainsReceiveBuffers: Bool = false) {
+    /// - Parameter retainsReceiveBuffers: libzmq's default, for measurements: a received message retains the buffer of
+    ///   8 KiB with which it was read, so it is not copied. A peer that sends faster than its socket is read costs
+    ///   8 KiB for each message, however small it is.
+    package init(retainsReceiveBuffers: Bool = false) {
         pointer = zmq_ctx_new()
-        if let pointer {
-            zmq_ctx_set(pointer, ZMQ_IO_THREADS, Int32(min(max(ioThreads, 1), 64)))
-            zmq_ctx_set(pointer, Self.zeroCopyReceive, retainsReceiveBuffers ? 1 : 0)
-        }
+        if let pointer { zmq_ctx_set(pointer, Self.zeroCopyReceive, retainsReceiveBuffers ? 1 : 0) }
     }
 
     /// Makes all operations on the context's sockets throw `terminated` from now on.

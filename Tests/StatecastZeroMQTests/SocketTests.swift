@@ -161,14 +161,9 @@ import Testing
         ("sendHighWaterMark", SocketOptions.with { $0.sendHighWaterMark = 0 }),
         ("receiveHighWaterMark", SocketOptions.with { $0.receiveHighWaterMark = 1 << 31 }),
         ("maxMessageBytes", SocketOptions.with { $0.maxMessageBytes = -1 }),
-        ("linger", SocketOptions.with { $0.linger = .milliseconds(-1) }),
         ("reconnectInterval", SocketOptions.with { $0.reconnectInterval = .seconds(1 << 40) }),
         ("handshakeInterval", SocketOptions.with { $0.handshakeInterval = .microseconds(1) }),
         ("maxTcpUnacknowledged", SocketOptions.with { $0.maxTcpUnacknowledged = .zero }),
-        (
-            "tcpKeepAlive.idle",
-            SocketOptions.with { $0.tcpKeepAlive = .init(idle: .milliseconds(1), interval: .seconds(1), count: 3) }
-        ),
     ]) func `Sockets refuse an option out of its range, naming it`(name: String, options: SocketOptions) {
         let error = #expect(throws: ZeroMQError.self) { _ = try Socket(.xpub, options: options) }
         #expect(error?.code == .invalidOption)
@@ -179,15 +174,11 @@ import Testing
     func `Sockets accept every option on every kind`(kind: SocketKind) throws {
         let options = SocketOptions.with {
             $0.maxMessageBytes = 1 << 20
-            $0.linger = .seconds(1)
             $0.immediate = true
             $0.xpubVerbose = true
             $0.maxReconnectInterval = .seconds(5)
             $0.handshakeInterval = nil
-            $0.tcpKeepAlive = .init(idle: .seconds(60), interval: .seconds(10), count: 6)
             $0.maxTcpUnacknowledged = .seconds(90)
-            $0.ipv6 = true
-            $0.sendBufferBytes = 1 << 18
             $0.receiveBufferBytes = 1 << 18
         }
         let socket = try Socket(kind, options: options)

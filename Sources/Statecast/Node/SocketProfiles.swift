@@ -10,7 +10,6 @@ extension SocketOptions {
     /// the next heartbeat if the connection has broken (`!_io_error`) or is replaced for lack of an answer
     /// (`_input_stopped`, zeromq/libzmq#3937).
     private mutating func noticeDeadConnections() {
-        tcpKeepAlive = .init(idle: .seconds(5), interval: .seconds(5), count: 2)
         maxTcpUnacknowledged = .seconds(15)
     }
 

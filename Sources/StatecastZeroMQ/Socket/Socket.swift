@@ -59,9 +59,9 @@ package struct Socket: ~Copyable {
         }
     }
 
-    /// Enables IPv6 for an IPv6 address; names and `*` follow the socket's option.
+    /// Enables IPv6 for an IPv6 address; names and `*` stand for IPv4 addresses.
     private func prepare(for endpoint: Endpoint) throws(ZeroMQError) {
-        try handle.set(ZMQ_IPV6, options.ipv6 || endpoint.host?.isIPv6 == true)
+        try handle.set(ZMQ_IPV6, endpoint.host?.isIPv6 == true)
     }
 
     // MARK: Addresses

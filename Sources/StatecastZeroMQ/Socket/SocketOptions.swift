@@ -5,7 +5,7 @@ import CStatecastZeroMQ
 /// Omits other options of libzmq on purpose, such as `ZMQ_XPUB_NODROP`, with which one stalled subscriber blocks all
 /// others, and heartbeats: if the queue of a connection is full when the connection breaks, or stays full for too long,
 /// libzmq 4.3 aborts the process (`Assertion failed: !_io_error`, or `_input_stopped`, zeromq/libzmq#3937). Use
-/// ``tcpKeepAlive`` and ``maxTcpUnacknowledged``.
+/// ``maxTcpUnacknowledged``.
 package struct SocketOptions: Hashable, Sendable {
     /// The number of messages that wait for each peer before sending to it blocks or, on a publisher, drops. Counts
     /// messages, not bytes.
@@ -16,10 +16,6 @@ package struct SocketOptions: Hashable, Sendable {
 
     /// The maximum size of a received frame, in bytes; a peer that exceeds it is disconnected. `nil`: no limit.
     package var maxMessageBytes: Int?
-
-    /// The time that unsent messages keep the connection of a closed socket open. Bounds the duration of the process's
-    /// exit.
-    package var linger: Duration = .zero
 
     /// Whether messages are queued only for connected peers. If false, they are also queued for future peers; if true,
     /// they are lost with the connection.
@@ -39,18 +35,10 @@ package struct SocketOptions: Hashable, Sendable {
     /// The time limit of a new connection's handshake; `nil`: unlimited.
     package var handshakeInterval: Duration? = .seconds(30)
 
-    /// The operating system's probes of idle connections; `nil`: its defaults, which are hours.
-    package var tcpKeepAlive: TCPKeepAlive?
-
-    /// The time that the operating system keeps resending unacknowledged data and probing; `nil`: its default, which
-    /// is many minutes.
+    /// The time that the operating system keeps resending unacknowledged data. It also probes a connection that is idle
+    /// for 5 seconds, and closes it after two probes without an answer. `nil`: the system's defaults, which are many
+    /// minutes for data and hours for idle connections.
     package var maxTcpUnacknowledged: Duration?
-
-    /// Whether names resolve to IPv6 and `*` includes it. Endpoints with an IPv6 address work without it.
-    package var ipv6 = false
-
-    /// The kernel's send buffer of a connection, in bytes; `nil`: the system's choice.
-    package var sendBufferBytes: Int?
 
     /// The kernel's receive buffer of a connection, in bytes; `nil`: the system's choice.
     package var receiveBufferBytes: Int?
@@ -67,22 +55,6 @@ package struct SocketOptions: Hashable, Sendable {
         return options
     }
 
-    /// The operating system's probes of an idle connection.
-    package struct TCPKeepAlive: Hashable, Sendable {
-        /// The idle time before the first probe, in whole seconds.
-        package var idle: Duration
-        /// The time between probes, in whole seconds.
-        package var interval: Duration
-        /// The number of unanswered probes that end the connection.
-        package var count: Int
-
-        package init(idle: Duration, interval: Duration, count: Int) {
-            self.idle = idle
-            self.interval = interval
-            self.count = count
-        }
-    }
-
     // MARK: Applying
 
     /// `ZMQ_ONLY_FIRST_SUBSCRIBE`, which libzmq 4.3 implements and declares in its draft API only.
@@ -94,9 +66,9 @@ package struct SocketOptions: Hashable, Sendable {
     func apply(to socket: SocketHandle) throws(ZeroMQError) {
         try socket.set(ZMQ_SNDHWM, number("sendHighWaterMark", sendHighWaterMark, in: 1...Self.max))
         try socket.set(ZMQ_RCVHWM, number("receiveHighWaterMark", receiveHighWaterMark, in: 1...Self.max))
-        try socket.set(ZMQ_LINGER, milliseconds("linger", linger))
+        // A closed socket drops its unsent messages, so that the exit of the process does not wait for peers.
+        try socket.set(ZMQ_LINGER, 0)
         try socket.set(ZMQ_IMMEDIATE, immediate)
-        try socket.set(ZMQ_IPV6, ipv6)
         if let maxMessageBytes {
             guard maxMessageBytes >= 0 else { throw Self.invalid("maxMessageBytes", "0 or more", maxMessageBytes) }
             try socket.set(ZMQ_MAXMSGSIZE, wide: Int64(maxMessageBytes))
@@ -111,31 +83,23 @@ package struct SocketOptions: Hashable, Sendable {
     }
 
     private func applyLiveness(to socket: SocketHandle) throws(ZeroMQError) {
-        try socket.set(ZMQ_RECONNECT_IVL, milliseconds("reconnectInterval", reconnectInterval, from: 1))
+        try socket.set(ZMQ_RECONNECT_IVL, milliseconds("reconnectInterval", reconnectInterval))
         if let maxReconnectInterval {
-            try socket.set(ZMQ_RECONNECT_IVL_MAX, milliseconds("maxReconnectInterval", maxReconnectInterval, from: 1))
+            try socket.set(ZMQ_RECONNECT_IVL_MAX, milliseconds("maxReconnectInterval", maxReconnectInterval))
         }
         let handshake = try handshakeInterval.map { (interval) throws(ZeroMQError) in
-            try milliseconds("handshakeInterval", interval, from: 1)
+            try milliseconds("handshakeInterval", interval)
         }
         try socket.set(ZMQ_HANDSHAKE_IVL, handshake ?? 0)
     }
 
     private func applyTransport(to socket: SocketHandle) throws(ZeroMQError) {
-        if let tcpKeepAlive {
-            let idle = try milliseconds("tcpKeepAlive.idle", tcpKeepAlive.idle, from: 1000)
-            let interval = try milliseconds("tcpKeepAlive.interval", tcpKeepAlive.interval, from: 1000)
-            try socket.set(ZMQ_TCP_KEEPALIVE, true)
-            try socket.set(ZMQ_TCP_KEEPALIVE_IDLE, idle / 1000)
-            try socket.set(ZMQ_TCP_KEEPALIVE_INTVL, interval / 1000)
-            try socket.set(ZMQ_TCP_KEEPALIVE_CNT, number("tcpKeepAlive.count", tcpKeepAlive.count, in: 1...127))
-        }
         if let maxTcpUnacknowledged {
-            let max = try milliseconds("maxTcpUnacknowledged", maxTcpUnacknowledged, from: 1)
-            try socket.set(ZMQ_TCP_MAXRT, max)
-        }
-        if let sendBufferBytes {
-            try socket.set(ZMQ_SNDBUF, number("sendBufferBytes", sendBufferBytes, in: 1...Self.max))
+            try socket.set(ZMQ_TCP_MAXRT, milliseconds("maxTcpUnacknowledged", maxTcpUnacknowledged))
+            try socket.set(ZMQ_TCP_KEEPALIVE, true)
+            try socket.set(ZMQ_TCP_KEEPALIVE_IDLE, 5)
+            try socket.set(ZMQ_TCP_KEEPALIVE_INTVL, 5)
+            try socket.set(ZMQ_TCP_KEEPALIVE_CNT, 2)
         }
         if let receiveBufferBytes {
             try socket.set(ZMQ_RCVBUF, number("receiveBufferBytes", receiveBufferBytes, in: 1...Self.max))
@@ -149,9 +113,10 @@ package struct SocketOptions: Hashable, Sendable {
         return Int32(value)
     }
 
-    private func milliseconds(_ name: String, _ value: Duration, from lowest: Int = 0) throws(ZeroMQError) -> Int32 {
-        guard value >= .milliseconds(lowest), value <= .milliseconds(Self.max) else {
-            throw Self.invalid(name, "\(Duration.milliseconds(lowest)) to \(Duration.milliseconds(Self.max))", value)
+    private func milliseconds(_ name: String, _ value: Duration) throws(ZeroMQError) -> Int32 {
+        let range = Duration.milliseconds(1)...Duration.milliseconds(Self.max)
+        guard range.contains(value) else {
+            throw Self.invalid(name, "\(range.lowerBound) to \(range.upperBound)", value)
         }
         let (seconds, attoseconds) = value.components
         return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
