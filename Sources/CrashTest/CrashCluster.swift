@@ -48,7 +48,7 @@ final class CrashCluster {
     }
 
     func run() async throws {
-        try startPrimary(.slow)
+        try await startPrimary(.slow)
         senders = try (0..<plan.senders).map(startSender)
         replicas = try (0..<plan.replicas).map(startReplica)
         for cycle in 1...plan.cycles {
@@ -71,7 +71,7 @@ final class CrashCluster {
             }
             let isLast = cycle == plan.cycles
             if isLast { disk?.free() }
-            try startPrimary(isLast ? .fast : PrimaryDisk.allCases[Int(random.below(3))])
+            try await startPrimary(isLast ? .fast : PrimaryDisk.allCases[Int(random.below(3))])
             if cycle.isMultiple(of: 20) { print("\(cycle) cycles") }
         }
         for sender in senders { try sender.wait() }
@@ -123,13 +123,13 @@ final class CrashCluster {
     }
 
     /// Starts a primary. If it ends because of its disk, starts another one, with room and without failures.
-    private func startPrimary(_ kind: PrimaryDisk) throws {
+    private func startPrimary(_ kind: PrimaryDisk) async throws {
         let started = try spawnPrimary(kind)
         primary = started
-        guard let line = try started.child.firstLine() else {
+        guard let line = try? await started.child.awaitLines({ !$0.isEmpty })[0] else {
             try endPrimary { _ in }
             disk?.free()
-            return try startPrimary(.fast)
+            return try await startPrimary(.fast)
         }
         let fields = line.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
         // Later primaries bind the ports that the first one got.
@@ -141,7 +141,7 @@ final class CrashCluster {
 
     /// Kills the primary.
     ///
-    /// - Throws: ``CrashFailure`` if it had ended for another reason than its disk.
+    /// - Throws: ``TrialFailure`` if it had ended for another reason than its disk.
     private func endPrimary(_ countKill: (inout Counts) -> Void) throws {
         guard let ended = primary.take() else { return }
         let hasLoad = hasLoad
@@ -176,95 +176,8 @@ final class CrashCluster {
     private func awaitRevision(_ revision: Revision, of replica: Int) throws {
         let end = Data(#""revision":\#(revision),"#.utf8)
         while try Data(contentsOf: URL(filePath: plan.states(replica))).suffix(4096).range(of: end) == nil {
-            guard replicas[replica].isRunning else { throw CrashFailure("replica \(replica) ended") }
+            guard replicas[replica].isRunning else { throw TrialFailure("replica \(replica) ended") }
             Thread.sleep(forTimeInterval: 0.02)
         }
     }
-}
-
-/// A process of an executable beside this one, whose output is appended to a file.
-private final class Child {
-    private let process = Process()
-    private let output: String
-
-    /// - Parameters:
-    ///   - name: of the executable.
-    ///   - input: the path of a file.
-    ///   - output: the path of a file.
-    init(_ name: String, _ arguments: [String], input: String? = nil, output: String) throws {
-        self.output = output
-        process.executableURL = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-            .deletingLastPathComponent().appending(path: name)
-        process.arguments = arguments
-        process.standardInput =
-            try input.map { try FileHandle(forReadingFrom: URL(filePath: $0)) } ?? FileHandle.nullDevice
-        process.standardOutput = try Self.end(of: output)
-        process.standardError = try Self.end(of: output + ".errors")
-        try process.run()
-    }
-
-    private static func end(of path: String) throws -> FileHandle {
-        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(filePath: path)) }
-        let handle = try FileHandle(forUpdating: URL(filePath: path))
-        try handle.seekToEnd()
-        return handle
-    }
-
-    var isRunning: Bool { process.isRunning }
-
-    /// Kills the process.
-    ///
-    /// - Returns: whether it had not ended before.
-    @discardableResult
-    func kill() -> Bool {
-        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
-        return process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-    }
-
-    /// Whether the process has ended by itself, and not by a signal.
-    var hasExited: Bool { !process.isRunning && process.terminationReason == .exit }
-
-    /// Terminates the process.
-    func stop() throws {
-        process.terminate()
-        try wait()
-    }
-
-    /// Waits for the process to exit.
-    func wait() throws {
-        process.waitUntilExit()
-        guard process.terminationReason == .exit, process.terminationStatus == 0 else { throw failure }
-    }
-
-    /// How the process has ended.
-    var failure: CrashFailure {
-        let kind = process.terminationReason == .exit ? "status" : "signal"
-        let name = process.executableURL?.lastPathComponent ?? ""
-        return CrashFailure("\(name) ended with \(kind) \(process.terminationStatus): \(errors)")
-    }
-
-    /// The first line of the output; `nil` if the process ends before.
-    func firstLine() throws -> String? {
-        while process.isRunning {
-            let lines = try String(contentsOfFile: output, encoding: .utf8).split(
-                separator: "\n",
-                omittingEmptySubsequences: false
-            )
-            if lines.count > 1 { return String(lines[0]) }
-            Thread.sleep(forTimeInterval: 0.005)
-        }
-        return nil
-    }
-
-    private var errors: String {
-        let text = (try? String(contentsOfFile: output + ".errors", encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").suffix(5).joined(separator: " / ")
-    }
-}
-
-/// An error of a run.
-struct CrashFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

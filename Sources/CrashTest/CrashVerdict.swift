@@ -130,28 +130,17 @@ private struct JournaledHistory {
     }
 
     init(_ path: String) throws {
-        let journal = SQLiteJournal(at: path)
-        guard let contents = try journal.open(), let first = try journal.snapshots().first else {
-            throw CrashFailure("the journal is empty")
-        }
-        defer { journal.close() }
-        epochs = contents.epochs.count
-        state = try StateDecoder().decode(Counter.self, from: journal.snapshot(first).state)
-        var last = first.sequence
-        while true {
-            let records = try journal.records(after: last, maxBytes: 8 << 20)
-            guard let end = records.last else { break }
-            last = end.sequence
-            for record in records { try replay(BatchRecord(decoding: record.body)) }
-        }
-    }
-
-    private mutating func replay(_ record: BatchRecord) throws {
-        for run in record.runs {
-            for (offset, entry) in run.entries.enumerated() where entry.rejection == nil {
-                applied.append(AppliedAction(session: run.session, number: run.first.advanced(by: offset)))
+        let journal = try JournalReader(at: path)
+        epochs = try journal.epochs().count
+        state = try StateDecoder().decode(Counter.self, from: journal.walk(to: Revision(.max)).tree)
+        try journal.forEachRecord(after: JournalSequence(0)) { record throws(JournalFailure) in
+            let batch = try BatchRecord(reading: record)
+            for run in batch.runs {
+                for (offset, entry) in run.entries.enumerated() where entry.rejection == nil {
+                    applied.append(AppliedAction(session: run.session, number: run.first.advanced(by: offset)))
+                }
             }
+            return true
         }
-        if record.to > record.from { try Patch(decoding: record.patch).apply(to: &state) }
     }
 }

@@ -12,17 +12,17 @@ struct SmallDisk {
         ballast = folder + "/ballast"
         var (own, parent) = (stat(), stat())
         guard stat(folder, &own) == 0, stat(folder + "/..", &parent) == 0, own.st_dev != parent.st_dev else {
-            throw CrashFailure("\(folder) is no file system of its own")
+            throw TrialFailure("\(folder) is no file system of its own")
         }
         var status = statvfs()
         guard statvfs(folder, &status) == 0, UInt64(status.f_blocks) * UInt64(status.f_frsize) <= Self.maxBytes else {
-            throw CrashFailure("\(folder) has more than \(Self.maxBytes) bytes: it would be filled")
+            throw TrialFailure("\(folder) has more than \(Self.maxBytes) bytes: it would be filled")
         }
     }
 
     mutating func fill() throws {
         let descriptor = open(ballast, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CrashFailure("cannot create \(ballast)") }
+        guard descriptor >= 0 else { throw TrialFailure("cannot create \(ballast)") }
         defer { close(descriptor) }
         let block = [UInt8](repeating: 0, count: 1 << 20)
         // The last block fits only in part.

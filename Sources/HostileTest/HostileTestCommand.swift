@@ -87,12 +87,6 @@ struct HostilePlan: Sendable {
     func path(_ name: String) -> String { folder.appending(path: name).path }
 }
 
-/// An error of a trial.
-struct TrialFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
-
 extension String {
     /// Appends spaces.
     func padded(to width: Int) -> String { padding(toLength: max(width, count), withPad: " ", startingAt: 0) }

@@ -13,28 +13,25 @@ struct JournalVerdict {
     /// The revisions of each honest session's actions, the one of number 1 first; 0 if the action was rejected.
     private var revisions: [SessionID: [UInt64]] = [:]
     private var last: [SessionID: ActionNumber] = [:]
-    private var state: Fleet
-    private var head = Revision(0)
+    private let state: Fleet
+    private let head: Revision
 
     init(
         at path: String,
         _ records: [HonestSender.Record],
         _ replica: StateSnapshot<Value>?
     ) throws {
-        let journal = SQLiteJournal(at: path)
-        guard try journal.open() != nil, let first = try journal.snapshots().first else {
-            throw TrialFailure("the journal is empty")
-        }
-        state = try StateDecoder().decode(Fleet.self, from: journal.snapshot(first).state)
+        let journal = try JournalReader(at: path)
+        let walk = try journal.walk(to: Revision(.max))
+        state = try StateDecoder().decode(Fleet.self, from: walk.tree)
+        head = walk.place.revision
         let receipts = records.flatMap(\.receipts)
         for receipt in receipts { revisions[receipt.session] = [] }
-        var sequence = first.sequence
-        while let records = Optional(try journal.records(after: sequence, maxBytes: 8 << 20)), let end = records.last {
-            sequence = end.sequence
-            for record in records { try replay(BatchRecord(decoding: record.body)) }
+        try journal.forEachRecord(after: JournalSequence(0)) { record throws(JournalFailure) in
+            check(try BatchRecord(reading: record))
+            return true
         }
-        journal.close()
-        do { _ = try JournalReader(at: path).verify() } catch { faults.append("\(error)") }
+        do { _ = try journal.verify() } catch { faults.append("\(error)") }
         for failure in Set(records.flatMap(\.failures)) {
             faults.append("an honest action was not applied: \(failure)")
         }
@@ -42,7 +39,7 @@ struct JournalVerdict {
         try check(replica)
     }
 
-    private mutating func replay(_ record: BatchRecord) throws {
+    private mutating func check(_ record: BatchRecord) {
         var revision = record.from
         // A forgotten session may be opened again, with any number.
         for session in record.forgotten { last[session] = nil }
@@ -61,8 +58,6 @@ struct JournalVerdict {
             }
         }
         actions += revision.distance(beyond: record.from)
-        head = record.to
-        if record.to > record.from { try Patch(decoding: record.patch).apply(to: &state) }
     }
 
     /// Each receipt has its action in the journal, each action of the honest sessions a receipt, and the state counts
