@@ -49,22 +49,6 @@ package struct BatchRecord: Hashable, Sendable {
         package var time: Timestamp
         package var user: String?
         package var entries: [Entry]
-
-        package init(
-            session: SessionID,
-            opened: JournalSequence,
-            first: ActionNumber,
-            time: Timestamp,
-            user: String?,
-            entries: [Entry]
-        ) {
-            self.session = session
-            self.opened = opened
-            self.first = first
-            self.time = time
-            self.user = user
-            self.entries = entries
-        }
     }
 
     /// An action and its outcome. Each applied action is one revision; the revisions follow the order of the record.
@@ -74,11 +58,6 @@ package struct BatchRecord: Hashable, Sendable {
         package var action: [UInt8]
         /// `nil` if the action was applied.
         package var rejection: Rejection?
-
-        package init(action: [UInt8], rejection: Rejection?) {
-            self.action = action
-            self.rejection = rejection
-        }
     }
 }
 

@@ -161,13 +161,6 @@ package struct SavedAction: Hashable, Sendable {
     /// The encoded action; empty for a piece of input that is not an action.
     package let bytes: [UInt8]
     package let outcome: ResolvedAction?
-
-    package init(ticket: Ticket, position: UInt64?, bytes: [UInt8], outcome: ResolvedAction? = nil) {
-        self.ticket = ticket
-        self.position = position
-        self.bytes = bytes
-        self.outcome = outcome
-    }
 }
 
 /// The part of a session's state that only the sender has.

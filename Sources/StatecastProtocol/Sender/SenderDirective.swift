@@ -66,11 +66,6 @@ package struct Ticket: Hashable, Sendable, Comparable {
 package struct SentAction: Hashable, Sendable {
     package let session: SessionID
     package let number: ActionNumber
-
-    package init(session: SessionID, number: ActionNumber) {
-        self.session = session
-        self.number = number
-    }
 }
 
 /// The events that a sender counts.

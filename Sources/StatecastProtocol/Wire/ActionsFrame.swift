@@ -14,24 +14,6 @@ package struct ActionsHeader: Hashable, Sendable {
     /// The number of actions that follow.
     package let count: Int
 
-    package init(
-        lineage: Lineage,
-        session: SessionID,
-        opened: JournalSequence,
-        base: ActionNumber,
-        lowest: ActionNumber,
-        first: ActionNumber,
-        count: Int
-    ) {
-        self.lineage = lineage
-        self.session = session
-        self.opened = opened
-        self.base = base
-        self.lowest = lowest
-        self.first = first
-        self.count = count
-    }
-
     /// The identity of the frame in a refusal.
     package var identity: Refusal.PushedFrame { Refusal.PushedFrame(opened: opened, first: first) }
 
@@ -49,7 +31,9 @@ package struct ActionsHeader: Hashable, Sendable {
         writer.write(first)
         writer.array(count: count)
     }
+}
 
+extension ActionsHeader {
     init(from reader: inout CBORReader) throws(CodingFailure) {
         self.init(
             lineage: try reader.lineage(),

@@ -203,11 +203,6 @@ package struct StoreSchema: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let name: String
         package let example: [UInt8]?
-
-        package init(name: String, example: [UInt8]?) {
-            self.name = name
-            self.example = example
-        }
     }
 
     func write(to writer: inout CBORWriter) {

@@ -1,7 +1,8 @@
 import StatecastCoding
 import StatecastCore
-import StatecastProtocol
 import Testing
+
+@testable import StatecastProtocol
 
 @Suite struct `Receipts of the primary` {
     /// A primary that applies odd numbers and rejects even ones.

@@ -1,7 +1,8 @@
 import StatecastCoding
 import StatecastCore
-import StatecastProtocol
 import Testing
+
+@testable import StatecastProtocol
 
 @Suite struct `Remembered rejection messages` {
     /// Each has 10 bytes; four fit.

@@ -1,7 +1,8 @@
 import StatecastCoding
 import StatecastCore
-import StatecastProtocol
 import Testing
+
+@testable import StatecastProtocol
 
 /// A turn ended within a frame: the rest waits first in the inbox, and is admitted like a frame that begins with its
 /// first number.

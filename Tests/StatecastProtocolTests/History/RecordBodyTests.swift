@@ -1,7 +1,8 @@
 import StatecastCoding
 import StatecastCore
-import StatecastProtocol
 import Testing
+
+@testable import StatecastProtocol
 
 @Suite struct `A record body` {
     /// The entries of a batch, and the same actions one by one.

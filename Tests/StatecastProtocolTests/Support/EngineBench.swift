@@ -1,8 +1,9 @@
 import StatecastCoding
 import StatecastCore
-import StatecastProtocol
 import Synchronization
 import Testing
+
+@testable import StatecastProtocol
 
 /// An engine with a minimal shell. The test decides when a turn is taken, which records the journal stores, when a
 /// snapshot is encoded, and what a read of the past finds.

@@ -1,5 +1,6 @@
 import StatecastCore
-import StatecastProtocol
+
+@testable import StatecastProtocol
 
 /// A saved session, built step by step.
 struct SavedBench {

@@ -1,6 +1,7 @@
 import StatecastCoding
 import StatecastCore
-import StatecastProtocol
+
+@testable import StatecastProtocol
 
 /// Random numbers that a seed reproduces (SplitMix64). The seed is an argument of a test, so that a failure shows it.
 struct SeededGenerator: RandomNumberGenerator {

@@ -1,9 +1,9 @@
 import StatecastCore
-import StatecastProtocol
 import StatecastZeroMQ
 import Testing
 
 @testable import Statecast
+@testable import StatecastProtocol
 
 @Suite(.timeLimit(.minutes(10))) struct `A page of receipts` {
     private static let session = SessionID(high: 1, low: 2)

@@ -1,9 +1,9 @@
 import Foundation
 import StatecastCore
-import StatecastProtocol
 import Testing
 
 @testable import Statecast
+@testable import StatecastProtocol
 
 @Suite struct `A session file` {
     private let folder: TemporaryFolder
