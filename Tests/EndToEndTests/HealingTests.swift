@@ -3,16 +3,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HealingTests {
     @Test func `a replica whose queue overflowed detects the gap and catches up`() async throws {
-        try await withServed(["--high-water-mark", "16"], app: "fleet") { served in
+        let endpoints = try AbsentPrimary()
+        try await withServed(["--high-water-mark", "16"], app: "fleet", publish: endpoints.publish) { served in
             let arguments = served.upstream + ["--json", "--select", "totals", "--log-level", "debug"]
             let (_, ending) = try await Tool.replica.running(arguments) { replica in
                 _ = try await replica.line { _ in true }
                 replica.send(SIGSTOP)
-                // Some 20 MB of patches: more than the kernel buffers for a connection whose reader is paused.
-                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: samples(100_000))
+                // Some 4 MB of patches: more than the kernel buffers for a local connection whose reader is paused.
+                let sent = try await Tool.send.run(served.upstream + ["--ndjson"], input: samples(20_000))
                 #expect(sent.exitCode == 0, "\(sent.errors)")
                 replica.send(SIGCONT)
-                _ = try await replica.line { $0.contains(#""revision":100000,"#) }
+                _ = try await replica.line { $0.contains(#""revision":20000,"#) }
             }
             #expect(ending.errors.components(separatedBy: "status=joining").count > 2, "nothing was missed")
         }

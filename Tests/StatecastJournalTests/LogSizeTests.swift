@@ -16,6 +16,15 @@ import Testing
 
     private static func logBytes(of path: String) -> Int { JournalDirectory(path: path).logBytes }
 
+    private static func record(_ sequence: UInt64, _ body: [UInt8]) -> JournalRecord {
+        JournalRecord(
+            sequence: JournalSequence(sequence),
+            from: Revision(sequence - 1),
+            to: Revision(sequence),
+            body: body
+        )
+    }
+
     @Test(arguments: [40, 300_000])
     func `The log of a journal stays within its bound, however large the records are`(bytes: Int) throws {
         let bench = JournalBench(.normal)
@@ -27,13 +36,7 @@ import Testing
         // Exceeds the bound, as the log consists of whole pages.
         while written < Checkpoints.maxLogBytes * 5 / 4 {
             sequence += 1
-            let record = JournalRecord(
-                sequence: JournalSequence(sequence),
-                from: Revision(sequence - 1),
-                to: Revision(sequence),
-                body: body
-            )
-            try bench.journal.append([record])
+            try bench.journal.append([Self.record(sequence, body)])
             written += max(Self.frameBytes, bytes)
             most = max(most, Self.logBytes(of: bench.path))
         }
@@ -49,10 +52,11 @@ import Testing
         try directory.make()
         let records = try RecordStore(directory, .normal)
         try records.begin(.sample, from: .sample(0))
+        let body = JournalRecord.sample(1, bytes: 1_000_000).body
         var sequence: UInt64 = 0
         func append() throws {
             sequence += 1
-            try records.append([.sample(sequence, bytes: 1_000_000)])
+            try records.append([Self.record(sequence, body)])
         }
         var configuration = Configuration()
         configuration.readonly = true
@@ -71,13 +75,13 @@ import Testing
 
     @Test func `The log of a journal stays within its bound while a journal is copied`() throws {
         let count = UInt64(2 * Checkpoints.maxLogBytes / 1_000_000)
-        let target = NewPath()
+        let (target, body) = (NewPath(), JournalRecord.sample(1, bytes: 1_000_000).body)
         var most = 0
         let directory = JournalDirectory(path: target.path)
         try JournalBuilder.write(to: target.path, .sample, from: .sample(0), as: .journal) {
             draft throws(JournalFailure) in
             for sequence in 1...count {
-                try draft.append([.sample(sequence, bytes: 1_000_000)])
+                try draft.append([Self.record(sequence, body)])
                 most = max(most, directory.logBytes)
             }
         }

@@ -34,7 +34,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         var oneByOne = Self.start
         var patches: [[UInt8]] = []
-        for _ in 0..<100 {
+        for _ in 0..<30 {
             patches.append(generator.patch(of: oneByOne).encoded)
             try Patch(decoding: #require(patches.last)).apply(to: &oneByOne)
             try expect(try Patch(decoding: #require(Patch.sequence(encoded: patches))), leadsTo: oneByOne)
