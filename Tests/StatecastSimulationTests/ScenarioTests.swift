@@ -61,33 +61,6 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `A primary that restarts while it reads past updates serves them after that`(seed: UInt64) throws {
-        var sizes = Sizes.standard
-        sizes.limits.maxRingUpdates = 10
-        let cluster = Cluster(seed: seed, sizes, keepsTrace: true)
-        try scenario(cluster) {
-            let replica = try cluster.addLiveReplica()
-            cluster.dispatch(to: cluster.stores[0], every: .milliseconds(100))
-            try cluster.wait("it shows updates") { replica.position.map { $0.revision > Revision(5) } ?? false }
-            let last = try #require(replica.position)
-            cluster.block(.down, of: replica.name, for: .seconds(5))
-            replica.socket.breakConnection(noticedAfter: .zero)
-            let line = cluster.world.trace.count
-            try cluster.wait("the primary reads the journal") {
-                cluster.hasNoted("statecast.journal.read", after: max(line, cluster.world.trace.count - 50))
-            }
-            #expect(replica.machine.phaseName == .joining)
-            #expect(replica.position == last)
-            cluster.primary.process?.end()
-            try cluster.wait("it follows the next incarnation") {
-                replica.status == .live && replica.position.map { $0.epoch > last.epoch } ?? false
-            }
-            #expect(replica.snapshotCount == 1, "the journal has the updates")
-            try cluster.convergeOrThrow()
-        }
-    }
-
-    @Test(arguments: seeds)
     func `A replica that pulls a snapshot from a primary that restarts pulls another one`(seed: UInt64) throws {
         var sizes = Sizes.standard
         (sizes.limits.maxFrameBytes, sizes.limits.maxChunkBytes, sizes.limits.maxChunksAhead) = (20_000, 200, 1)
