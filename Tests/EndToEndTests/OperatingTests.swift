@@ -212,7 +212,7 @@ import Testing
     // MARK: Completions
 
     @Test(arguments: [
-        (Tool.primary, [["fleet", "counter"], ["full", "normal"]]), (.journal, [["fleet", "counter"]]),
+        (Tool.primary, [["fleet", "counter"], ["full", "normal"]]), (.journal, []),
         (.send, []), (.replica, []), (.agent, []),
     ]) func `completions know the values of options with some words`(tool: Tool, words: [[String]]) async throws {
         let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
