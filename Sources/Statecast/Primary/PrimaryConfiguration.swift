@@ -129,7 +129,7 @@ public struct JournalPolicy: Hashable, Sendable {
     public var snapshotBytes = 32 << 20
     /// The number of records after which a snapshot is stored, regardless of their size.
     public var snapshotRecords = 100_000
-    /// The minimum bytes of records to keep, for time travel and for returning replicas.
+    /// The minimum bytes of records to keep, for time travel.
     public var historyBytes = 1 << 30
 
     /// The standard policy.
