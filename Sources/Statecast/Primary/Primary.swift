@@ -66,8 +66,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
         )
     }
 
-    /// Defines a store on a node of its own, with a reducer that needs only the state and the action. Pass one that
-    /// returns effects as `reducer: Reducer { state, action in`.
+    /// Defines a store on a node of its own, with a reducer that needs only the state and the action.
     public convenience init(
         store: String,
         state: State,
@@ -90,6 +89,50 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
             logger: logger,
             reducer: Reducer(reducer)
         )
+    }
+
+    /// Defines a store on a node of its own, with a reducer that also returns effects.
+    ///
+    /// A reducer that reads the time or the sender is a ``Reducer/withContext(_:)``.
+    @_disfavoredOverload
+    public convenience init(
+        store: String,
+        state: State,
+        actions: [any Action.Type],
+        middleware: [Middleware<State>] = [],
+        journal: (any Journal)? = nil,
+        evolution: StateEvolution = StateEvolution(),
+        configuration: PrimaryConfiguration = PrimaryConfiguration(),
+        logger: Logger = Logger(label: "statecast.primary"),
+        reducer: @escaping @Sendable (_ state: inout State, _ action: any Action) -> Effect
+    ) throws(StatecastError) {
+        try self.init(
+            store: store,
+            state: state,
+            actions: actions,
+            middleware: middleware,
+            journal: journal,
+            evolution: evolution,
+            configuration: configuration,
+            logger: logger,
+            reducer: Reducer(reducer)
+        )
+    }
+
+    /// Not available; see ``Reducer/withContext(_:)``.
+    @available(*, unavailable, message: "write reducer: .withContext { state, action, context in }")
+    public convenience init(
+        store: String,
+        state: State,
+        actions: [any Action.Type],
+        middleware: [Middleware<State>] = [],
+        journal: (any Journal)? = nil,
+        evolution: StateEvolution = StateEvolution(),
+        configuration: PrimaryConfiguration = PrimaryConfiguration(),
+        logger: Logger = Logger(label: "statecast.primary"),
+        reducer: @escaping @Sendable (_ state: inout State, _ action: any Action, _ context: ActionContext) -> Effect
+    ) throws(StatecastError) {
+        try self.init(store: store, state: state, actions: actions, reducer: .withContext(reducer))
     }
 
     /// Defines a store on a node that several stores share, before the node runs. Run the node, or one of its
