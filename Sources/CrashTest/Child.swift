@@ -3,28 +3,30 @@ import Foundation
 /// A process of an executable beside this one, whose output is appended to a file.
 final class Child: Sendable {
     private let process = Process()
+    private let name: String
     private let output: String
 
     /// - Parameters:
     ///   - name: of the executable.
     ///   - input: the path of a file; `nil` for a pipe, which ends with this process.
-    ///   - openFiles: the limit of open files; `nil` for the highest possible one.
+    ///   - openFiles: the limit of open files, as an argument of the shell's `ulimit -n`; `nil` for that of this
+    ///     process.
     ///   - isIdle: whether it runs only while processors are idle (Linux's policy `SCHED_IDLE`).
     ///   - output: the path of a file.
     init(
         _ name: String,
         _ arguments: [String],
         input: String? = nil,
-        openFiles: Int? = nil,
+        openFiles: String? = nil,
         isIdle: Bool = false,
         output: String
     ) throws {
-        self.output = output
+        (self.name, self.output) = (name, output)
         let folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-        let limited = #"ulimit -n "${1:-$(ulimit -Hn)}" && shift && exec "$@""#
+        let limit = openFiles.map { "ulimit -n \($0) && " } ?? ""
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments =
-            ["-c", limited, name, openFiles.map { "\($0)" } ?? ""] + (isIdle ? ["chrt", "--idle", "0"] : [])
+            ["-c", limit + #"exec "$@""#, name] + (isIdle ? ["chrt", "--idle", "0"] : [])
             + [folder.appending(path: name).path] + arguments
         if let input {
             process.standardInput = try FileHandle(forReadingFrom: URL(filePath: input))
@@ -75,7 +77,6 @@ final class Child: Sendable {
     var failure: TrialFailure {
         process.waitUntilExit()
         let kind = process.terminationReason == .exit ? "status" : "signal"
-        let name = process.arguments?[2] ?? ""
         return TrialFailure(
             "\(name) ended with \(kind) \(process.terminationStatus): "
                 + logLines.suffix(5).joined(separator: " / ")

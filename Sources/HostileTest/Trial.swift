@@ -32,7 +32,7 @@ struct Trial: Sendable {
                 "--busy-polling-max", "0",
             ] + (scenario.usesKeys ? ["--keys", plan.path("primary.key"), "--access", plan.path("access")] : [])
                 + (scenario.hoard == nil ? [] : ["--max-memory", "\(plan.maxMemory)"]),
-            openFiles: plan.openFiles,
+            openFiles: "\(plan.openFiles)",
             output: plan.path("primary")
         )
         defer { primary.kill() }
@@ -125,7 +125,7 @@ struct Trial: Sendable {
                 "--receipts", endpoints.receipts, "--primary-key", "\(members.primary)",
                 "--keys", plan.path(Members.attacker + ".key"),
             ],
-            openFiles: nil,
+            openFiles: "$(ulimit -Hn)",
             isIdle: scenario.hoard == nil,
             output: plan.path(scenario.name)
         )

@@ -72,7 +72,8 @@ extension Effect {
     ///
     /// - Parameters:
     ///   - id: identifies the work for ``cancel(id:)``.
-    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
+    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run. No
+    ///     effect without an id.
     ///   - priority: of the task.
     ///   - work: `await send(action)` returns after the action is reduced.
     public static func run(
@@ -114,7 +115,8 @@ extension Effect {
     ///
     /// - Parameters:
     ///   - id: identifies the work for ``cancel(id:)``.
-    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
+    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run. No
+    ///     effect without an id.
     ///   - work: runs on a thread of its own.
     public static func blocking(
         id: (any Hashable & Sendable)? = nil,
@@ -208,7 +210,8 @@ extension Effect {
     ///   - action: the action to dispatch.
     ///   - period: the interval, from a millisecond to a hundred years; other ones count as the nearest of these.
     ///   - id: identifies the repeated action.
-    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run.
+    ///   - cancelInFlight: whether work that runs under the same id is cancelled first. If not, both run. No
+    ///     effect without an id.
     public static func `repeat`(
         _ action: any Action,
         every period: Duration,
