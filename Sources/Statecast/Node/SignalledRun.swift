@@ -46,8 +46,10 @@ package struct SignalledRun: Service {
         logger: Logger
     ) async throws {
         let survivesHangup = onHangup != nil || Hangup.isIgnored
-        let hangups = onHangup.map { onHangup in
-            Task { for await _ in await UnixSignalsSequence(trapping: .sighup) { await onHangup() } }
+        var hangups: Task<Void, Never>?
+        if let onHangup {
+            let signals = await UnixSignalsSequence(trapping: .sighup)
+            hangups = Task { for await _ in signals { await onHangup() } }
         }
         defer { hangups?.cancel() }
         let signals = [SIGINT, SIGTERM] + (survivesHangup ? [] : [SIGHUP])
@@ -72,7 +74,7 @@ package struct SignalledRun: Service {
         )
         configuration.maximumGracefulShutdownDuration = StopSignals.grace
         let group = ServiceGroup(configuration: configuration)
-        let stopping = StopSignals(signals, logger) { Task { await group.triggerGracefulShutdown() } }
+        let stopping = await StopSignals(signals, logger) { Task { await group.triggerGracefulShutdown() } }
         defer { stopping.end() }
         do { try await group.run() } catch {
             throw failure.withLock { $0 } ?? error
@@ -100,7 +102,8 @@ private final class StopSignals: @unchecked Sendable {
     private var isInVain = false
     private var hasEnded = false
 
-    init(_ signals: [Int32], _ logger: Logger, onFirst: @escaping @Sendable () -> Void) {
+    /// Returns when none of the signals ends the process any more: a dispatch source is registered asynchronously.
+    init(_ signals: [Int32], _ logger: Logger, onFirst: @escaping @Sendable () -> Void) async {
         (self.logger, self.onFirst) = (logger, onFirst)
         for number in signals {
             #if canImport(Darwin)
@@ -110,7 +113,10 @@ private final class StopSignals: @unchecked Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in self?.received(number) }
             sources.append(source)
-            source.activate()
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.activate()
+            }
         }
     }
 
