@@ -12,7 +12,7 @@ package final class Monitor<Value: Sendable>: Sendable {
     @usableFromInline typealias Waiters = WaiterList<Condition, Void>
 
     @usableFromInline
-    struct Storage {
+    struct Storage: HasWaiters {
         @usableFromInline var value: Value
         @usableFromInline var waiters = Waiters()
 
@@ -20,10 +20,11 @@ package final class Monitor<Value: Sendable>: Sendable {
         init(value: Value) { self.value = value }
 
         /// Removes the waiters whose conditions are met. A condition may change the value and thereby meet others.
-        @usableFromInline
+        @inlinable
         mutating func removeMet() -> [Waiters.Waiter] { Self.removeMet(from: &waiters, &value) }
 
-        private static func removeMet(from waiters: inout Waiters, _ value: inout Value) -> [Waiters.Waiter] {
+        @inlinable
+        static func removeMet(from waiters: inout Waiters, _ value: inout Value) -> [Waiters.Waiter] {
             var met: [Waiters.Waiter] = []
             while true {
                 let more = waiters.removeAll { $0(&value) }
@@ -60,6 +61,7 @@ package final class Monitor<Value: Sendable>: Sendable {
     ///
     /// - Parameter condition: runs with the lock held. It may change the value, for example dequeue an element.
     /// - Throws: `CancellationError` if the task is cancelled before the condition is met.
+    @inlinable
     package func wait<Found: Sendable>(
         for condition: @escaping @Sendable (inout Value) -> Found?
     ) async throws -> Found {
@@ -72,7 +74,7 @@ package final class Monitor<Value: Sendable>: Sendable {
             return true
         }
         var met: [Waiters.Waiter] = []
-        try await storage.wait(for: evaluate, in: \.waiters) { storage in
+        try await storage.wait(for: evaluate) { storage in
             guard evaluate(&storage.value) else { return nil }
             met = storage.removeMet()
             return ()

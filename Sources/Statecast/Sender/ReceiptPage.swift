@@ -9,7 +9,7 @@ final class ReceiptPage: Sendable {
     /// The maximum number of actions.
     static let span = 1024
 
-    private struct Storage {
+    private struct Storage: HasWaiters {
         /// In the order of their tickets.
         var runs: [ResolvedRun] = []
         var waiters = WaiterList<Ticket, ActionOutcome>()
@@ -80,7 +80,7 @@ final class ReceiptPage: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled before the action has its outcome.
     func outcome(of ticket: Ticket) async throws -> ActionOutcome {
         if let known = known(ticket) { return known }
-        return try await storage.wait(for: ticket, in: \.waiters) { $0.outcome(of: ticket) }
+        return try await storage.wait(for: ticket) { $0.outcome(of: ticket) }
     }
 
     /// The number of waiting tasks.

@@ -48,7 +48,7 @@ final class SenderIntake: Sendable {
 
     private typealias Waiters = WaiterList<Waiting, PendingReceipt>
 
-    private struct Storage {
+    private struct Storage: HasWaiters {
         var chunk: ActionChunk
         /// The page of the last action.
         var page: ReceiptPage?
@@ -159,7 +159,7 @@ final class SenderIntake: Sendable {
         }
         defer { alarm?.cancel() }
         var trigger: LoopTrigger?
-        let receipt = try? await storage.wait(for: Waiting(submission: submission, deadline: deadline), in: \.waiters) {
+        let receipt = try? await storage.wait(for: Waiting(submission: submission, deadline: deadline)) {
             storage -> PendingReceipt? in
             if let end = storage.end { return .notSent(because: end) }
             if let deadline, deadline.instant <= .now { return .notSent(because: deadline.cause) }
