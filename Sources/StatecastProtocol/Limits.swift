@@ -97,7 +97,8 @@ public struct Limits: Hashable, Sendable {
     public var maxReconnectDelay = Duration.seconds(60)
     /// The number of consecutive requests without an answer after which a sender replaces its connections; it doubles
     /// with each replacement, up to eight times as many. After as many answers in a row that show no progress of what
-    /// was pushed, a sender replaces the connection for actions.
+    /// was pushed, a sender replaces the connection for actions. A replica replaces its connection after eight times as
+    /// many joins without an answer, although heartbeats arrive.
     public var maxUnansweredRequests = 2
     /// The delay before the first retry of a request.
     public var minRetryDelay = Duration.seconds(1)

@@ -51,6 +51,8 @@ package struct ReplicaMachine: Hashable, Sendable {
     private var heartbeatInterval: Duration
     private var lastHeard: Instant
     private var connection: ConnectionWatch
+    /// The number of joins without an answer since the last one.
+    private var unansweredJoins = 0
 
     package init(limits: Limits, now: Instant) {
         self.limits = limits
@@ -128,7 +130,11 @@ package struct ReplicaMachine: Hashable, Sendable {
         guard let phaseDeadline, now >= phaseDeadline else { return [] }
         switch phase {
         case .waiting: return sendJoin(at: now, using: &generator)
-        case .joining: return leaveJoin() + sendJoin(at: now, using: &generator)
+        case .joining:
+            unansweredJoins += 1
+            // A connection that brings heartbeats may carry no requests.
+            return unansweredJoins < 8 * limits.maxUnansweredRequests
+                ? leaveJoin() + sendJoin(at: now, using: &generator) : reconnect(at: now, using: &generator)
         case .pulling: return rejoin(after: backoff.next(using: &generator), at: now, using: &generator)
         case .following: return changed(to: .stale)
         case .incompatible: return []
@@ -143,7 +149,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        join = nil
+        (join, unansweredJoins) = (nil, 0)
         let directives: [ReplicaDirective] = [.count(.reconnecting), .reconnect, .subscribe(.feed)]
         if case .incompatible = phase { return directives }
         return directives + sendJoin(at: now, using: &generator)
@@ -236,6 +242,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
+        unansweredJoins = 0
         switch (phase, frame) {
         case (.joining, .welcome(let welcome)): return received(welcome, at: now, using: &generator)
         case (.joining, .refusal(let refusal)): return refused(refusal, at: now, using: &generator)

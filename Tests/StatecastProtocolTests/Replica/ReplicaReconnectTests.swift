@@ -62,6 +62,21 @@ import Testing
         #expect(bench.reconnections[0] > .seconds(103))
     }
 
+    @Test func `A replica replaces a connection that brings heartbeats and carries no joins`() {
+        var bench = ReplicaBench()
+        var joins = 0
+        while bench.reconnections.isEmpty {
+            let join = bench.joinTopic
+            bench.wait()
+            if bench.joinTopic != join { joins += 1 }
+            bench.heartbeat(head: 9)
+        }
+        #expect(joins == 16)
+        #expect(bench.subscriptions.first == .feed && bench.joinsFrom == .some(nil))
+        bench.welcome(head: 9, offer: ReplicaBench.offer(9, bytes: 1, chunk: 1))
+        #expect(bench.chunksAsked == [0])
+    }
+
     @Test func `A replica never replaces a connection because a join is slow or it waits after a refusal`() {
         var slow = ReplicaBench()
         for second in 1..<100 {
