@@ -22,15 +22,13 @@ final class Cluster {
     /// Actions whose kind is not left to chance.
     var chosenKinds: [WorkID: WorkAction.Kind] = [:]
     let stores: [SimulatedStore]
-    let primary: SimulatedPrimary
-    private(set) var replicas: [SimulatedReplica] = []
-    private(set) var senders: [SimulatedSender] = []
+    let primary: RestartingPrimary
+    private(set) var replicas: [ReplicaProcess] = []
+    private(set) var senders: [SenderProcess] = []
     private var senderCount: UInt32 = 0
     private var replicaCount = 0
     /// Whether no fault is injected any more, and no new action submitted.
     private(set) var hasStoppedFaults = false
-    /// Until when a hostile primary may answer.
-    private var hostileUntil = StatecastProtocol.Instant.origin
     private var random: SplitMix64
 
     /// - Parameters:
@@ -62,7 +60,7 @@ final class Cluster {
                 )
             } catch { preconditionFailure("\(error)") }
         }
-        primary = SimulatedPrimary(world, network, self.stores, sizes, policy: policy, hasKeys: seed % 2 == 1)
+        primary = RestartingPrimary(world, network, self.stores, sizes, policy: policy, hasKeys: seed % 2 == 1)
         let kinds = self.stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }
         world.note("seed \(seed): \(kinds), \(faults.map(\.rawValue).sorted())")
         scheduleSync()
@@ -71,9 +69,9 @@ final class Cluster {
     // MARK: Nodes
 
     @discardableResult
-    func addReplica(of store: SimulatedStore? = nil) -> SimulatedReplica {
+    func addReplica(of store: SimulatedStore? = nil) -> ReplicaProcess {
         replicaCount += 1
-        let replica = SimulatedReplica(
+        let replica = ReplicaProcess(
             "replica.\(replicaCount)",
             of: store ?? random.pick(stores),
             world,
@@ -81,41 +79,38 @@ final class Cluster {
             on: host(),
             limits: sizes.limits
         )
-        if world.now < hostileUntil { replica.hostileUntil = hostileUntil }
         replicas.append(replica)
         replica.start()
         return replica
     }
 
     @discardableResult
-    func addSender(of store: SimulatedStore? = nil, isSaved: Bool? = nil) -> SimulatedSender {
+    func addSender(of store: SimulatedStore? = nil, isSaved: Bool? = nil) -> SenderProcess {
         senderCount += 1
         let store = store ?? random.pick(stores)
         let isSaved = isSaved ?? random.oneIn(2)
         let session = SavedSession(store: store.name, SessionSecret(using: &random))
-        let file = isSaved ? SimulatedSessionFile(session, keepsOutcomes: random.oneIn(2)) : nil
+        let file = isSaved ? SimulatedSessionFile(session, keepsOutcomes: random.oneIn(2), random: random.split()) : nil
         return start(store, index: senderCount, on: host(), file: file)
     }
 
     /// Ends a sender. Another one continues its session if that is saved.
     @discardableResult
-    func restart(_ sender: SimulatedSender) -> SimulatedSender {
+    func restart(_ sender: SenderProcess) -> SenderProcess {
         senders.removeAll { $0 === sender }
         sender.end()
         guard let file = sender.file else { return addSender() }
-        // Its file may know the history of a hostile primary.
-        return start(sender.store, index: sender.index, on: sender.host, file: file, sender.hostileUntil)
+        return start(sender.store, index: sender.index, on: sender.host, file: file)
     }
 
     private func start(
         _ store: SimulatedStore,
         index: UInt32,
         on host: Host,
-        file: SimulatedSessionFile?,
-        _ hostileUntil: Instant? = nil
-    ) -> SimulatedSender {
+        file: SimulatedSessionFile?
+    ) -> SenderProcess {
         let bits = seed ^ UInt64(index) << 32
-        let sender = SimulatedSender(
+        let sender = SenderProcess(
             "sender.\(index)",
             index: index,
             of: store,
@@ -123,11 +118,11 @@ final class Cluster {
             network,
             on: host,
             sizes,
+            from: primary.endpointOfSenders,
             file: file
         ) { [weak self] id in
             self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
         }
-        sender.hostileUntil = world.now < self.hostileUntil ? self.hostileUntil : hostileUntil
         // Not at once: a call of the sender may be on the stack.
         sender.onEnd = { [world, weak self, weak sender] in
             world.schedule(after: .zero) {
@@ -239,12 +234,12 @@ final class Cluster {
         case .feedHalfOpen:
             let delay = random.duration(.seconds(1) ... .seconds(30))
             return socket.breakConnection(noticedAfter: delay) ? .now(name) : .none
-        case .pushBreaks: return sender.pusher?.breakConnection(keeping: .max) == true ? .now(sender.name) : .none
+        case .pushBreaks: return sender.pusher.breakConnection(keeping: .max) ? .now(sender.name) : .none
         case .pushLost:
             let count = random.oneIn(2) ? 0 : random.below(8)
-            return sender.pusher?.breakConnection(keeping: count) == true ? .now(sender.name) : .none
-        case .feedSilent: return socket.silence() ? .now(name) : .none
-        case .pushSilent: return sender.pusher?.silence() == true ? .now(sender.name) : .none
+            return sender.pusher.breakConnection(keeping: count) ? .now(sender.name) : .none
+        case .feedSilent: return socket.silence(random.pick([[.up], [.down], [.up, .down]])) ? .now(name) : .none
+        case .pushSilent: return sender.pusher.silence() ? .now(sender.name) : .none
         case .partition, .partitionUp, .partitionDown:
             let end = end(of: .milliseconds(10) ... .seconds(60), &random)
             let path = network.path(of: name)
@@ -277,8 +272,8 @@ final class Cluster {
             }
             return .later(sender.name)
         case .sessionFileFails:
-            guard sender.file != nil else { return .none }
-            sender.failsNextSave = true
+            guard let file = sender.file else { return .none }
+            file.failsNextSave = true
             return .later(sender.name)
         case .primaryEnds:
             guard let running else { return .none }
@@ -333,28 +328,13 @@ final class Cluster {
                 sender.store.disk?.fill(until: world.now.advanced(by: .seconds(1)))
             }
             return .now(sender.name)
-        case .hostilePrimary:
-            running?.end()
-            let time = random.duration(.milliseconds(10) ... .seconds(10))
-            let hostile = HostilePrimary(
-                world,
-                network,
-                at: SimulatedPrimary.endpoint,
-                after: primary.published,
-                store.history.position
-            )
-            guard hostile.serve(for: time) else { return .none }
-            hostileUntil = max(hostileUntil, world.now.advanced(by: time))
-            for replica in replicas { replica.hostileUntil = hostileUntil }
-            for sender in senders { sender.hostileUntil = hostileUntil }
-            return .now(SimulatedPrimary.endpoint)
         case .reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom:
             preconditionFailure("\(fault) is an action")
         }
     }
 
     /// While the primary does not know the session of a sender.
-    private func intrudeSoon(on sender: SimulatedSender) {
+    private func intrudeSoon(on sender: SenderProcess) {
         guard random.oneIn(2) else { return }
         world.schedule(after: random.duration(.microseconds(1) ... .milliseconds(5))) { [self] in
             if !hasStoppedFaults, sender.process.isAlive { _ = intrude(on: sender, &random) }
@@ -362,30 +342,35 @@ final class Cluster {
     }
 
     /// - Returns: whether there is a primary to which a hostile peer can connect.
-    private func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) -> Bool {
-        guard let server = network.server(at: SimulatedPrimary.endpoint), primary.isServing else { return false }
+    private func intrude(on sender: SenderProcess, _ random: inout SplitMix64) -> Bool {
+        let endpoint = random.oneIn(2) ? RestartingPrimary.publish : primary.endpointOfSenders
+        guard let publisher = network.publisher(at: endpoint), primary.isServing,
+            let puller = network.puller(at: RestartingPrimary.actions)
+        else { return false }
         let user = random.pick([HostilePeer.intruder, HostilePeer.member])
-        HostilePeer(world: world, network: network, server: server, user: user, hasKeys: primary.hasKeys)
-            .intrude(on: sender, &random)
+        HostilePeer(
+            world: world,
+            network: network,
+            publisher: publisher,
+            puller: puller,
+            user: user,
+            hasKeys: primary.hasKeys
+        ).intrude(on: sender, &random)
         return true
     }
 
-    /// Changes what a user may send. As a primary does, closes all connections of all senders, with what is in flight,
-    /// if one may send nothing.
+    /// Changes what a user may send, when the primary reads its access list.
     func changeRights(of user: String, to names: Set<String>) {
         world.note("\(user) may send \(names.sorted())")
-        world.rights.change(user, to: names, at: world.now)
-        for sender in senders {
-            if sender.user == user { world.coverage.note(sender.machine.phaseName, .rightsChanged) }
-            guard names.isEmpty else { continue }
-            sender.socket.breakConnection(noticedAfter: .zero)
-            _ = sender.pusher?.breakConnection(keeping: 0)
+        world.rights.change(user, to: names)
+        for sender in senders where sender.user == user {
+            world.coverage.note(sender.machine.phaseName, .rightsChanged)
         }
     }
 
     func restoreRights() {
         world.note("all users have their rights again")
-        world.rights.restore(at: world.now)
+        world.rights.restore()
     }
 
     private func end(of range: ClosedRange<Duration>, _ random: inout SplitMix64) -> StatecastProtocol.Instant {
@@ -416,7 +401,7 @@ final class Cluster {
     private static let maxConvergenceEvents = 500_000
 
     /// What remains: damaged snapshots, actions that trap, messages and commits that are delayed already, connections
-    /// whose break is noticed later, and hostile peers and primaries, which end within ten seconds.
+    /// whose break is noticed later, and hostile peers, which end within five seconds.
     private func stopFaults() {
         world.note("faults stop")
         hasStoppedFaults = true
@@ -424,7 +409,7 @@ final class Cluster {
         for replica in replicas { replica.process.heal() }
         for sender in senders {
             sender.process.heal()
-            sender.failsNextSave = false
+            sender.file?.failsNextSave = false
         }
         primary.process?.heal()
         primary.crashesLeft = 0

@@ -8,7 +8,7 @@ package enum Fault: String, CaseIterable, Sendable {
     case pushBreaks
     /// A sender's connection breaks, with all that is in flight, or all but a few messages.
     case pushLost
-    /// A subscriber's connection stays open and delivers nothing any more, in either direction.
+    /// A subscriber's connection stays open and delivers nothing any more, in one direction or both.
     case feedSilent
     /// A sender's connection for actions stays open and delivers nothing any more.
     case pushSilent
@@ -66,8 +66,6 @@ package enum Fault: String, CaseIterable, Sendable {
     case rightsWithdrawn
     /// A peer sends what no node of ours would send.
     case hostilePeer
-    /// The primary ends, and another process answers at its endpoint until it is back.
-    case hostilePrimary
 
     /// Whether it happens to the disk of a journal.
     var isOfDisk: Bool { [.diskFull, .diskStuck, .diskFails, .snapshotDamaged].contains(self) }

@@ -26,7 +26,7 @@ final class World: @unchecked Sendable {
     private(set) var violation: Violation?
     var random: SplitMix64
     var coverage = Coverage()
-    var rights = UserRights()
+    private(set) lazy var rights = UserRights { [unowned self] in now }
     /// How often a fault of each kind had an effect.
     private(set) var faultCounts: [Fault: Int] = [:]
     private(set) var trace: [String] = []

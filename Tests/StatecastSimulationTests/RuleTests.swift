@@ -10,7 +10,7 @@ import Testing
     /// A cluster with a sender that is open, and a replica that is live.
     private func withCluster(
         _ durability: Durability = .full,
-        _ body: (Cluster, SimulatedSender) throws -> Void
+        _ body: (Cluster, SenderProcess) throws -> Void
     ) throws {
         let cluster = Cluster(seed: 1, stores: [Cluster.StoreSetup(durability: durability)])
         try scenario(cluster) {
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `A rule is broken by a subscription that ends without a begin`() throws {
         try withCluster { cluster, sender in
-            sender.socket.unsubscribe(Address(cluster.stores[0].name, .schema).bytes)
+            sender.socket.unsubscribe(.schema)
             expect(.subscriptionsMatch, in: cluster)
         }
     }
@@ -89,8 +89,10 @@ import Testing
     }
 
     private func publish(_ bytes: [UInt8], on topic: Topic, in cluster: Cluster) throws {
-        let server = try #require(cluster.network.server(at: SimulatedPrimary.endpoint))
-        server.publish(Address(cluster.stores[0].name, topic).bytes + bytes)
+        let isOfSender = if case .receipts = topic { true } else { false }
+        let endpoint = isOfSender ? cluster.primary.endpointOfSenders : RestartingPrimary.publish
+        let socket = try #require(cluster.network.publisher(at: endpoint))
+        socket.send(Address(cluster.stores[0].name, topic).bytes + bytes)
         expect(.messagesAreReadable, in: cluster)
     }
 

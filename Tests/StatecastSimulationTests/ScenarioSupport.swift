@@ -60,7 +60,7 @@ extension Cluster {
     }
 
     /// Submits an action of a kind.
-    func submit(_ kind: WorkAction.Kind, by sender: SimulatedSender) -> WorkID {
+    func submit(_ kind: WorkAction.Kind, by sender: SenderProcess) -> WorkID {
         let id = WorkID(sender: sender.index, serial: sender.serial + 1)
         chosenKinds[id] = kind
         sender.submit(1)
@@ -68,14 +68,14 @@ extension Cluster {
     }
 
     /// Adds a sender that is ready to push actions.
-    func addOpenSender(of store: SimulatedStore? = nil) throws(ScenarioFailure) -> SimulatedSender {
+    func addOpenSender(of store: SimulatedStore? = nil) throws(ScenarioFailure) -> SenderProcess {
         let sender = addSender(of: store ?? stores[0], isSaved: false)
         try wait("\(sender.name) is open") { sender.machine.phaseName == .open }
         return sender
     }
 
     /// Adds a replica that follows the primary.
-    func addLiveReplica() throws(ScenarioFailure) -> SimulatedReplica {
+    func addLiveReplica() throws(ScenarioFailure) -> ReplicaProcess {
         let replica = addReplica(of: stores[0])
         try wait("\(replica.name) is live") { replica.status == .live }
         return replica
@@ -97,13 +97,13 @@ extension Cluster {
     private func trace(lines: Int) -> String { world.trace.suffix(lines).joined(separator: "\n") }
 }
 
-extension SimulatedReplica {
+extension ReplicaProcess {
     func count(_ event: ReplicaEvent) -> Int { events.count { $0.event == event } }
 
     var snapshotCount: Int { events.count { if case .snapshot = $0.event { true } else { false } } }
 }
 
-extension SimulatedSender {
+extension SenderProcess {
     /// The numbers of actions with each kind of outcome: `applied` or the code of the rejection.
     var outcomeCounts: [String: Int] {
         outcomes.values.reduce(into: [:]) { counts, outcome in

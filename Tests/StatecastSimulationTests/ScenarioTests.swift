@@ -164,7 +164,7 @@ import Testing
             let disk = try #require(cluster.stores[0].disk)
             let history = cluster.stores[0].history
             _ = try cluster.addLiveReplica()
-            var senders: [SimulatedSender] = []
+            var senders: [SenderProcess] = []
             for _ in 0..<3 { senders.append(try cluster.addOpenSender()) }
             let before = try #require(history.position)
             disk.block(until: cluster.world.now.advanced(by: .seconds(5)))
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    private func rejection(of action: WorkID, by sender: SimulatedSender) throws -> Rejection? {
+    private func rejection(of action: WorkID, by sender: SenderProcess) throws -> Rejection? {
         if case .failure(let reason) = try #require(sender.outcomes[action]) { reason } else { nil }
     }
 
@@ -278,7 +278,7 @@ import Testing
         let cluster = Cluster(seed: seed, sizes, stores: stores, keepsTrace: true)
         try scenario(cluster) {
             let (stuck, other) = (cluster.stores[0], cluster.stores[1])
-            var senders: [SimulatedSender] = []
+            var senders: [SenderProcess] = []
             for _ in 0..<8 { senders.append(try cluster.addOpenSender(of: stuck)) }
             let lucky = try cluster.addOpenSender(of: other)
             cluster.addReplica(of: stuck)
@@ -312,6 +312,7 @@ import Testing
             for sender in [sender, other] { _ = cluster.submit(.change, by: sender) }
             try cluster.wait("they are connected") { sender.isDone && other.isDone }
             cluster.changeRights(of: other.user, to: [WorkAction.name])
+            try cluster.wait("the primary reads it") { cluster.world.rights.areRead }
             for sender in [sender, other] {
                 cluster.block(.down, of: sender.name, for: .seconds(60))
                 _ = cluster.submit(.guarded, by: sender)
@@ -329,11 +330,13 @@ import Testing
             try cluster.wait("they have further ones") { sender.isDone && other.isDone }
             #expect(sender.outcomeCounts == ["not-permitted": 2, "applied": 2])
             #expect(other.outcomeCounts == ["not-permitted": 1, "applied": 3])
+            cluster.block(.up, of: other.name, for: .seconds(60))
             other.submit(1)
-            try cluster.wait("it is pushed") { other.machine.nextFrame == nil }
+            try cluster.wait("it is pushed") { other.machine.pendingCount == 1 && other.machine.nextFrame == nil }
             cluster.changeRights(of: other.user, to: [])
-            try cluster.wait("it is refused") { other.machine.phaseName == .refused }
+            try cluster.wait("it is refused", atMost: .seconds(120)) { other.machine.phaseName == .refused }
             other.submit(1)
+            try cluster.wait("both have outcomes") { other.outcomesMissing == 0 }
             #expect(other.outcomeCounts == ["not-permitted": 2, "applied": 3, "outcome-unknown": 1])
             cluster.restoreRights()
             try cluster.wait("it is open") { other.machine.phaseName == .open }
@@ -372,7 +375,7 @@ import Testing
         let cluster = Cluster(seed: seed, sizes, keepsTrace: true)
         try scenario(cluster) {
             let history = cluster.stores[0].history
-            var senders: [SimulatedSender] = []
+            var senders: [SenderProcess] = []
             for _ in 0..<3 { senders.append(try cluster.addOpenSender()) }
             let evicted = senders[0]
             cluster.block(.down, of: evicted.name, for: .seconds(3600))
@@ -400,7 +403,7 @@ import Testing
         let cluster = Cluster(seed: seed, sizes, keepsTrace: true)
         try scenario(cluster) {
             let history = cluster.stores[0].history
-            var senders: [SimulatedSender] = []
+            var senders: [SenderProcess] = []
             for _ in 0..<3 { senders.append(try cluster.addOpenSender()) }
             let evicted = senders[0]
             evicted.submit(1)

@@ -105,7 +105,7 @@ import Testing
     private let log = EventLog()
 
     private func presence(_ role: PresenceLog.Role = .replica, hasKeys: Bool = false) throws -> PresenceLog {
-        PresenceLog(role, try StoreName("s"), at: try Endpoint("ipc://p"), hasKeys: hasKeys, LogBook.logger(log))
+        PresenceLog(role, try StoreName("s"), at: "ipc://p", hasKeys: hasKeys, LogBook.logger(log))
     }
 
     private func at(_ milliseconds: Int) -> Instant { Instant(offset: .milliseconds(milliseconds)) }

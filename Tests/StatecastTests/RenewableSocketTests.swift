@@ -21,11 +21,10 @@ import Testing
                 at: endpoint,
                 SocketOptions(),
                 on: .init(loop: loop, clock: NodeClock(), logger: logger),
-                bind: { socket, endpoint throws(ZeroMQError) in try socket.bind(endpoint) },
                 onReadable: {}
             )
             self.socket = socket
-            return socket.endpoint
+            return try Endpoint(socket.endpoint)
         }
 
         func closeConnections() { socket?.closeConnections(because: "the test says so") }

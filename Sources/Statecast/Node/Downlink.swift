@@ -2,9 +2,8 @@ import Logging
 import StatecastProtocol
 import StatecastZeroMQ
 
-/// The connection on which a replica or a sender receives from its primary, and makes requests by subscribing; with the
-/// node's timer. Used on the node's loop only.
-final class Downlink {
+/// A connection of libzmq to a primary. Used on the node's loop only.
+final class Downlink: Transport {
     private struct Connection: ~Copyable {
         let socket: Socket
         let watch: Watch
@@ -14,19 +13,28 @@ final class Downlink {
     private let connect: () throws(ZeroMQError) -> Connection
     private let store: StoreName
     private let logger: Logger
-    let timer: DeadlineTimer
+    private let clock: NodeClock
+    private let timer: DeadlineTimer
+    private let resources: ResourceWatch
 
     /// Connects.
     ///
+    /// - Parameters:
+    ///   - onReadable: called on the loop when a message has arrived.
+    ///   - onDeadline: called on the loop at the instant of ``setTimer(_:)``.
+    ///   - onMemoryLimit: called on the loop when the process uses more memory than `maxMemory`.
     /// - Throws: ``StatecastError`` with code `endpoint`.
     init(
         _ store: StoreName,
         from endpoint: Endpoint,
         options: SocketOptions,
+        maxMemory: Int?,
         on loop: PollLoop,
-        logger: Logger,
+        _ clock: NodeClock,
+        _ logger: Logger,
         onReadable: @escaping () -> Void,
-        onDeadline: @escaping () -> Void
+        onDeadline: @escaping () -> Void,
+        onMemoryLimit: @escaping () -> Void
     ) throws(StatecastError) {
         connect = { () throws(ZeroMQError) in
             let socket = try Socket(.sub, options: options)
@@ -36,21 +44,31 @@ final class Downlink {
         }
         do throws(ZeroMQError) { connection = try connect() } catch { throw StatecastError(error) }
         timer = loop.timer(onDeadline)
-        self.store = store
-        self.logger = logger
+        resources = ResourceWatch(
+            maxMemory: maxMemory,
+            on: loop,
+            clock: clock,
+            logger,
+            peers: { ["store": "\(store)", "from": "\(endpoint)"] },
+            closeConnections: { _ in onMemoryLimit() }
+        )
+        (self.store, self.clock, self.logger) = (store, clock, logger)
     }
 
-    /// Replaces the connection by a new one, without the subscriptions of the old one. If there can be no new socket,
-    /// the old one stays.
+    /// If there can be no new socket, the old one stays.
     func reconnect() {
         do throws(ZeroMQError) { connection = try connect() } catch {
             logger.error("cannot connect", metadata: ["error": "\(error)"])
         }
     }
 
-    var watch: Watch { connection.watch }
+    var wantsReadable: Bool {
+        get { connection.watch.wantsReadable }
+        set { connection.watch.wantsReadable = newValue }
+    }
 
-    /// The next message; `nil` if none has arrived.
+    func setTimer(_ deadline: Instant?) { timer.set(deadline.map(clock.deadline)) }
+
     func next() -> [UInt8]? { connection.socket.next(logger) }
 
     func subscribe(_ topic: Topic) {

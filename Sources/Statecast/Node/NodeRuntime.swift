@@ -13,9 +13,6 @@ struct NodeClock: Sendable {
     /// An instant of the steady clock in the form that the loop's timers expect.
     func deadline(_ instant: Instant) -> ContinuousClock.Instant { origin.advanced(by: instant.offset) }
 
-    /// Blocks the calling thread.
-    func sleep(for duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
-
     /// The wall clock.
     var time: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
 }

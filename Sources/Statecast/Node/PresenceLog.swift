@@ -1,7 +1,6 @@
 import Dispatch
 import Logging
 import StatecastProtocol
-import StatecastZeroMQ
 
 /// Whether a replica or a sender reaches its primary.
 enum Presence: Equatable {
@@ -57,7 +56,7 @@ struct PresenceLog {
     enum Role { case replica, sender }
 
     private let role: Role
-    private let endpoint: Endpoint
+    private let endpoint: String
     private let store: StoreName
     /// What else to check if the primary of a node with keys does not answer: libzmq does not say why a connection
     /// fails.
@@ -69,7 +68,7 @@ struct PresenceLog {
     /// The condition that is logged at an instant, unless it ends before.
     private var due: (presence: Presence, at: Instant)?
 
-    init(_ role: Role, _ store: StoreName, at endpoint: Endpoint, hasKeys: Bool, _ logger: Logger) {
+    init(_ role: Role, _ store: StoreName, at endpoint: String, hasKeys: Bool, _ logger: Logger) {
         (self.role, self.store, self.endpoint, self.logger) = (role, store, endpoint, logger)
         keyAdvice =
             hasKeys

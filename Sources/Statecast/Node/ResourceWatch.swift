@@ -31,7 +31,7 @@ final class ResourceWatch {
         memory = maxMemory.map(MemoryGuard.init(maxBytes:))
         (self.clock, self.logger, self.peers, self.closeConnections) = (clock, logger, peers, closeConnections)
         timer = loop.timer { [weak self] in self?.check() }
-        check()
+        timer?.set(.now)
     }
 
     private func check() {

@@ -2,19 +2,28 @@ import Dispatch
 package import StatecastProtocol
 import StatecastThreading
 
-/// What a store needs beside its sockets: clocks, and places for work that must not block its loop.
+/// What a node needs beside its sockets: clocks, random numbers, and places for work that must not block its loop.
 /// Nodes use threads; a simulation runs everything in one thread, at times of its own.
 package protocol StoreEnvironment: Sendable {
     /// Now, on the steady clock.
     var now: Instant { get }
     /// The wall clock.
     var time: Timestamp { get }
+    /// Random bits that no other process can guess.
+    func randomBits() -> UInt64
     /// A queue that runs one job at a time, in order.
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue
     /// Starts work that may take long, with a low priority.
     func startInBackground(_ work: @escaping @Sendable () -> Void)
     /// Where the tasks of effects run; `nil`: as usual for tasks.
     var effectExecutor: (any TaskExecutor)? { get }
+}
+
+/// The random numbers of an environment: for secrets and identities, and to seed a generator of delays.
+struct EnvironmentRandom: RandomNumberGenerator {
+    let environment: any StoreEnvironment
+
+    func next() -> UInt64 { environment.randomBits() }
 }
 
 /// How soon the jobs of a queue run.
@@ -38,6 +47,8 @@ struct ThreadedEnvironment: StoreEnvironment {
     var now: Instant { clock.now }
     var time: Timestamp { clock.time }
     var effectExecutor: (any TaskExecutor)? { nil }
+
+    func randomBits() -> UInt64 { .random(in: .min ... .max) }
 
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue {
         DispatchWorkQueue(queue: DispatchQueue(label: label, qos: priority == .high ? .userInitiated : .utility))

@@ -3,7 +3,7 @@ import StatecastThreading
 /// The observers of one state, in the order of registration, and the state that they were shown last.
 ///
 /// Its owner shows one state at a time. Each change starts at the state that was shown before, even where the history
-/// is not continuous: after a restart, or when a replica joins another lineage.
+/// is not continuous: when a replica joins another lineage.
 struct ObserverSet<State: Sendable>: Sendable {
     private struct Entry {
         let observer: Listener<Change<State>>

@@ -1,6 +1,6 @@
-import Logging
+package import Logging
 import Metrics
-import StatecastProtocol
+package import StatecastProtocol
 import StatecastThreading
 import StatecastZeroMQ
 import Synchronization
@@ -12,15 +12,14 @@ import Synchronization
 /// that was removed ends there at once, even if the user has other keys.
 ///
 /// Safe on any thread.
-final class AccessControl: Sendable {
-    private let file: AccessFile
-    private let keys: NodeKeys
+package final class AccessControl: Sendable {
+    private let source: any AccessSource
     /// The names of the actions of each store.
     private let stores: [StoreName: [String]]
     /// The stores of each socket for states.
     private let feeds: [Set<StoreName>]
     private let rights: Locked<Rights>
-    private let clock: NodeClock
+    private let environment: any StoreEnvironment
     /// The users whose connections are refused, each until this time.
     private let banned = Locked<[String: Instant]>([:])
     private let logger: Logger
@@ -32,7 +31,7 @@ final class AccessControl: Sendable {
     private static let invalidLists = SharedGauge(label: "statecast_primary_access_lists_invalid")
 
     /// A socket of the primary.
-    enum SocketRole: Hashable, Sendable {
+    package enum SocketRole: Hashable, Sendable {
         /// Publishes the states of these stores.
         case publish(Set<StoreName>)
         /// Publishes the outcomes of actions.
@@ -53,43 +52,32 @@ final class AccessControl: Sendable {
     /// Distinguishes the domains of the sockets in this process.
     private static let domains = Atomic<Int>(0)
 
-    /// Reads the access list.
-    ///
     /// - Parameters:
+    ///   - source: of the access list.
     ///   - stores: that the node serves, with the names of their actions.
     ///   - feeds: the stores of each socket for states.
-    /// - Throws: ``StatecastError`` with code `keys`.
-    init(
-        _ security: PrimarySecurity,
+    package init(
+        _ source: any AccessSource,
         stores: [StoreName: [String]],
         feeds: [Set<StoreName>],
-        clock: NodeClock,
+        environment: any StoreEnvironment,
         logger: Logger
-    ) throws(StatecastError) {
-        file = try AccessFile(readingFileAt: security.accessList, fault: Self.fault)
-        rights = Locked(Rights(file.list, at: stores))
-        keys = security.keys
-        self.stores = stores
-        self.feeds = feeds
-        self.clock = clock
-        self.logger = logger
+    ) {
+        (self.source, self.stores, self.feeds) = (source, stores, feeds)
+        (self.environment, self.logger) = (environment, logger)
+        rights = Locked(Rights(source.list, at: stores))
         refused = RefusedPeers(logger)
         Self.invalidLists.add(0)
     }
 
     deinit { note(nil) }
 
-    /// An empty list is a file that is being written.
-    private static func fault(_ list: AccessList) -> String? {
-        list.keys.isEmpty ? "it contains no key; to deny all access, stop the primary" : nil
-    }
-
     // MARK: Handshakes
 
     /// The security of a socket: authenticates its peers as long as the value exists.
     ///
     /// - Throws: as `AuthenticationHandler.add`.
-    func security(of role: SocketRole) throws(ZeroMQError) -> CurveSecurity {
+    func security(of role: SocketRole, _ keys: NodeKeys) throws(ZeroMQError) -> CurveSecurity {
         let number = Self.domains.add(1, ordering: .relaxed).newValue
         let domain = try AuthenticationHandler.add("statecast-\(number)-\(role.name)") { [self] key in
             let key = NodePublicKey(key)
@@ -112,7 +100,7 @@ final class AccessControl: Sendable {
     }
 
     private func banReason(_ user: String) -> String? {
-        guard let end = banned.withLock({ $0[user] }), clock.now < end else { return nil }
+        guard let end = banned.withLock({ $0[user] }), environment.now < end else { return nil }
         return "its user had the most subscriptions when there were too many (maxSubscriptions)"
     }
 
@@ -126,7 +114,7 @@ final class AccessControl: Sendable {
     func banUser(withMostOf counts: [String: Int]) {
         let users = counts.reduce(into: [:]) { $0[user(ofPeer: $1.key), default: 0] += $1.value }
         guard let (user, count) = users.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { return }
-        banned.withLock { $0[user] = clock.now.advanced(by: Self.banDuration) }
+        banned.withLock { $0[user] = environment.now.advanced(by: Self.banDuration) }
         Counter(label: "statecast_primary_users_banned_total").increment()
         logger.warning(
             "refusing a user's connections for \(Self.banDuration): it has the most subscriptions (maxSubscriptions)",
@@ -165,8 +153,8 @@ final class AccessControl: Sendable {
     /// - Parameter always: also if the file seems not to have changed.
     /// - Returns: the sockets whose connections have to be closed: a peer may follow less, or send to fewer stores, or
     ///   to none.
-    func refresh(always: Bool) -> Set<SocketRole> {
-        switch file.refresh(always: always) {
+    func refresh(always: Bool) -> [SocketRole] {
+        switch source.refresh(always: always) {
         case .unchanged: return []
         case .failed(let error):
             if note(error.message) || always { logger.error("\(error); the list that was read before stays in effect") }
@@ -188,7 +176,7 @@ final class AccessControl: Sendable {
             let senders = before.senders.contains { store, peers in
                 !peers.keys.allSatisfy { after.senders[store]?[$0] != nil }
             }
-            return Set(narrowed).union(senders ? [.receipts] : [])
+            return narrowed + (senders ? [.receipts] : [])
         }
     }
 

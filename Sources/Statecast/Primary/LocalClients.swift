@@ -20,7 +20,7 @@ final class LocalClients<State: Sendable> {
     /// Opens the mailbox for a store that is served from now on.
     ///
     /// - Parameter wake: called when a request arrives in the empty mailbox.
-    func open(wake: @escaping @Sendable () -> Void) { observers = mailbox.open(wake: wake) }
+    func open(wake: @escaping @Sendable () -> Void) { mailbox.open(wake: wake) }
 
     var hasRequests: Bool { mailbox.hasRequests }
 
@@ -50,10 +50,7 @@ final class LocalClients<State: Sendable> {
             observerIDs[ObjectIdentifier(listener)] = id
             return .observe(id, replay)
         case .ignore(let listener):
-            if let id = observerIDs[ObjectIdentifier(listener)] { return .ignore(id) }
-            // An observer of an earlier start is not known to the engine.
-            observers.remove(listener)
-            return nil
+            return observerIDs[ObjectIdentifier(listener)].map { .ignore($0) }
         }
     }
 
@@ -62,18 +59,16 @@ final class LocalClients<State: Sendable> {
         for action in actions { mailbox.dispatch(action) }
     }
 
-    /// Closes the mailbox of a store that is not served any more.
+    /// Closes the mailbox of a store that is not served any more, and releases the observers.
     ///
     /// - Parameter requests: those that the engine has not processed.
     func close(returning requests: [LocalRequest]) {
-        let returned = requests.compactMap { request -> MailboxRequest<State>? in
-            switch request {
-            case .action(let action): .action(action.id.flatMap { calls[$0] } ?? .dispatched(action.action))
-            case .observe(let id, let replay): listeners[id].map { .observe($0, replay: replay) }
-            case .ignore(let id): listeners[id].map { .ignore($0) }
+        mailbox.close(
+            returning: requests.compactMap { request in
+                guard case .action(let action) = request else { return nil }
+                return .action(action.id.flatMap { calls[$0] } ?? .dispatched(action.action))
             }
-        }
-        mailbox.close(keeping: observers, returning: returned)
+        )
         (observers, listeners, observerIDs, calls) = (ObserverSet(), [:], [:], [:])
     }
 

@@ -55,9 +55,9 @@ package final class AwaitingCaller: Sendable {
 /// The mailbox through which the primary's own process sends requests to a store, from any thread and at any time.
 /// Requests keep their order.
 ///
-/// Requests before the start wait for it. After a stop, actions are refused, and observers wait for the next start.
-/// Enqueueing costs a lock, not a hop to the loop: the first request in an empty mailbox wakes the loop, which dequeues
-/// all of them. The mailbox is unbounded for `dispatch`; `send` limits itself by awaiting.
+/// Requests before the start wait for it. After a stop, actions are refused, and observers receive nothing. Enqueueing
+/// costs a lock, not a hop to the loop: the first request in an empty mailbox wakes the loop, which dequeues all of
+/// them. The mailbox is unbounded for `dispatch`; `send` limits itself by awaiting.
 ///
 /// User objects are never released under the lock: a callback may own an object whose `deinit` calls the mailbox.
 package final class LocalMailbox<State: Sendable>: ActionDispatcher {
@@ -66,31 +66,16 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
         case notStarted
         /// Changes to `closed`.
         case open(wake: @Sendable () -> Void)
-        /// Changes to `open` at the next start.
         case closed
     }
 
     private struct Storage {
         var phase = Phase.notStarted
         var requests: [MailboxRequest<State>] = []
-        /// Kept from a stop to the next start; the store has it in between.
-        var observers = ObserverSet<State>()
 
-        /// Keeps a request for the next start. Removing an observer takes effect at once. The caller holds the
-        /// observer, so it is not released here.
-        mutating func keep(_ request: MailboxRequest<State>) {
-            switch request {
-            case .action:
-                if case .notStarted = phase { requests.append(request) }
-            case .observe(let observer, _):
-                if observer.isActive { requests.append(request) }
-            case .ignore(let observer):
-                observers.remove(observer)
-                let waiting = requests.lastIndex { request in
-                    if case .observe(let other, _) = request { other === observer } else { false }
-                }
-                if let waiting { requests.remove(at: waiting) }
-            }
+        /// The caller holds the observer, so it is not released here.
+        mutating func removeObserver(_ observer: Listener<Change<State>>) {
+            requests.removeAll { if case .observe(let other, _) = $0 { other === observer } else { false } }
         }
     }
 
@@ -112,13 +97,14 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
 
     package func enqueue(_ request: MailboxRequest<State>) {
         let (wake, isAccepted): ((@Sendable () -> Void)?, Bool) = storage.withLock { storage in
-            if case .action = request, case .closed = storage.phase { return (nil, false) }
-            guard case .open(let wake) = storage.phase else {
-                storage.keep(request)
+            if case .closed = storage.phase { return (nil, false) }
+            if case .notStarted = storage.phase, case .ignore(let observer) = request {
+                storage.removeObserver(observer)
                 return (nil, true)
             }
             storage.requests.append(request)
-            return (storage.requests.count == 1 ? wake : nil, true)
+            guard case .open(let wake) = storage.phase, storage.requests.count == 1 else { return (nil, true) }
+            return (wake, true)
         }
         wake?()
         if !isAccepted, case .action(let action) = request { refuse(action) }
@@ -157,13 +143,7 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
     /// Opens the mailbox for a store that is served from now on.
     ///
     /// - Parameter wake: called when a request arrives in the empty mailbox.
-    func open(wake: @escaping @Sendable () -> Void) -> ObserverSet<State> {
-        storage.withLock { storage in
-            storage.phase = .open(wake: wake)
-            defer { storage.observers = ObserverSet() }
-            return storage.observers
-        }
-    }
+    func open(wake: @escaping @Sendable () -> Void) { storage.withLock { $0.phase = .open(wake: wake) } }
 
     var hasRequests: Bool { storage.withLock { !$0.requests.isEmpty } }
 
@@ -177,21 +157,13 @@ package final class LocalMailbox<State: Sendable>: ActionDispatcher {
 
     /// Closes the mailbox of a store that is not served any more. Refuses the actions that still wait.
     ///
-    /// - Parameters:
-    ///   - observers: the observers to keep for the next start; `nil`: those that the mailbox has.
-    ///   - dequeued: requests that were dequeued and not processed.
-    func close(keeping observers: ObserverSet<State>? = nil, returning dequeued: [MailboxRequest<State>] = []) {
-        let (requests, former) = storage.withLock { storage in
-            let former = storage.observers
-            storage.phase = .closed
-            if let observers { storage.observers = observers }
-            let requests = dequeued + storage.requests
-            storage.requests = []
-            for request in requests { storage.keep(request) }
-            return (requests, former)
+    /// - Parameter dequeued: requests that were dequeued and not processed.
+    func close(returning dequeued: [MailboxRequest<State>] = []) {
+        let requests = storage.withLock { storage in
+            defer { storage = Storage(phase: .closed) }
+            return dequeued + storage.requests
         }
         for case .action(let action) in requests { refuse(action) }
-        withExtendedLifetime((requests, former)) {}
     }
 
     private func refuse(_ action: MailboxAction) {

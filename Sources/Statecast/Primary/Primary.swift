@@ -186,7 +186,7 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
 
     /// The last revision that replicas may have seen; 0 before the start.
     public var revision: Revision {
-        get async { await node.head(of: name) ?? Revision(0) }
+        get async { await node.position(of: name)?.revision ?? Revision(0) }
     }
 
     /// The store's head and its history; `nil` before the start.
@@ -232,7 +232,8 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// It contains the actions for which ``send(_:)`` has returned, and not yet those that were only dispatched.
     public var state: State { mailbox.state }
 
-    /// Calls `body` for each update that is published, until the subscription is cancelled or dropped.
+    /// Calls `body` for each update that is published, until the subscription is cancelled or dropped, or the primary
+    /// stops.
     ///
     /// An update may contain many actions, so its change names none. Updates are durable before they are shown.
     /// Registrations and actions share one queue: the replayed state contains the actions that the same thread

@@ -1,108 +1,64 @@
-import Logging
-import Metrics
-import StatecastProtocol
-import StatecastZeroMQ
+package import Logging
+package import StatecastProtocol
 
-/// The bound sockets of a primary. Used on the node's loop only.
+/// A bound socket of a primary: one of libzmq on a loop, or a simulated one. Used on one thread only.
+package protocol BoundSocket: AnyObject {
+    /// Where it is bound, the port filled in.
+    var endpoint: String { get }
+    /// The next message, and its User-Id on a node with keys; `nil` if there is none.
+    func next() -> (message: [UInt8], user: String?)?
+    /// Sends a message to the connected peers.
+    func send(_ message: [UInt8])
+    /// Closes all connections. Peers connect again, if they may.
+    func closeConnections(because reason: String)
+    /// Whether the node is called when a message has arrived.
+    var wantsMessages: Bool { get set }
+}
+
+/// The bound sockets of a primary. Used on one thread only.
 ///
 /// A subscription at the wrong endpoint is refused here. With keys, it passes the access list here, too. So the stores
 /// see only what is permitted.
-final class PrimarySockets {
+package final class PrimarySockets {
     let address: PrimaryAddress
     /// For states, in the order of `PrimaryConfiguration.feeds`.
     private let feeds: [Publisher]
     /// Of a node with keys; without, the feeds also publish receipts.
     private let receipts: Publisher?
-    private let puller: RenewableSocket
+    private let puller: any BoundSocket
     private let access: AccessControl?
     private let router: FrameRouter
     private let logger: Logger
-    /// Called with the code of each message that is not passed on.
-    private let onDrop: (Rejection.Code) -> Void
 
-    /// What the node does when messages have arrived, or are not passed on.
-    struct Handlers {
-        let onSubscriptions: () -> Void
-        let onActions: () -> Void
-        let onDrop: (Rejection.Code) -> Void
-    }
-
-    /// Binds the sockets.
-    ///
     /// - Parameters:
-    ///   - feedsOfStores: the endpoints for states, each with its stores; the first one is that of `publish`.
-    ///   - access: of a node with keys.
-    ///   - bind: binds a socket, and returns the endpoint with its port.
-    /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `resources`.
-    init(
+    ///   - stores: of each socket for states; the first one is that of `publish`.
+    ///   - bind: returns the bound socket of a role.
+    package init<Failure: Error>(
         _ configuration: PrimaryConfiguration,
-        _ feedsOfStores: [PrimaryConfiguration.Feed],
+        _ stores: [Set<StoreName>],
         _ access: AccessControl?,
-        on loop: PollLoop,
-        clock: NodeClock,
         logger: Logger,
-        _ handlers: Handlers,
-        bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint
-    ) throws(StatecastError) {
-        let services = RenewableSocket.Services(loop: loop, clock: clock, logger: logger)
-        func publisher(
-            _ role: AccessControl.SocketRole,
-            of stores: Set<StoreName>,
-            at endpoint: Endpoint
-        ) throws(ZeroMQError) -> Publisher {
-            let socket = try RenewableSocket(
-                .xpub,
-                role,
-                at: endpoint,
-                .publisher(configuration, try access?.security(of: role)),
-                on: services,
-                bind: bind,
-                onReadable: handlers.onSubscriptions
-            )
-            return Publisher(socket, of: stores, configuration.limits)
+        bind: (AccessControl.SocketRole) throws(Failure) -> any BoundSocket
+    ) throws(Failure) {
+        let all = stores.reduce(into: Set()) { $0.formUnion($1) }
+        puller = try bind(.actions)
+        feeds = try stores.map { stores throws(Failure) in
+            let role = AccessControl.SocketRole.publish(stores)
+            return Publisher(try bind(role), role, of: stores, configuration.limits)
         }
-        let stores = feedsOfStores.reduce(into: Set()) { $0.formUnion($1.stores) }
-        let actions = try configuration.endpoint(configuration.actions)
-        let outcomes = access == nil ? nil : try configuration.endpoint(configuration.receipts)
-        if let outcomes, outcomes.isLocal, let remote = feedsOfStores.first(where: { !$0.endpoint.isLocal }) {
-            logger.warning(
-                "senders on other machines cannot reach the endpoint for receipts",
-                metadata: ["publish": "\(remote.endpoint)", "receipts": "\(outcomes)"]
-            )
-        }
-        do throws(ZeroMQError) {
-            puller = try RenewableSocket(
-                .pull,
-                .actions,
-                at: actions,
-                .puller(configuration.limits, try access?.security(of: .actions)),
-                on: services,
-                bind: bind,
-                onReadable: handlers.onActions
-            )
-            feeds = try feedsOfStores.map { feed throws(ZeroMQError) in
-                try publisher(.publish(feed.stores), of: feed.stores, at: feed.endpoint)
-            }
-            receipts = try outcomes.map { endpoint throws(ZeroMQError) in
-                try publisher(.receipts, of: stores, at: endpoint)
-            }
-            address = PrimaryAddress(
-                publish: feeds[0].endpoint.description,
-                storeEndpoints: feeds.reduce(into: [:]) { endpoints, feed in
-                    for store in feed.stores where configuration.storeEndpoints[store.text] != nil {
-                        endpoints[store.text] = feed.endpoint.description
-                    }
-                },
-                actions: puller.endpoint.description,
-                receipts: receipts?.endpoint.description
-            )
-        } catch {
-            throw StatecastError(error)
-        }
-        self.access = access
-        router = FrameRouter(stores: stores)
-        self.logger = logger
-        onDrop = handlers.onDrop
+        receipts = access == nil ? nil : Publisher(try bind(.receipts), .receipts, of: all, configuration.limits)
+        address = PrimaryAddress(
+            publish: feeds[0].endpoint,
+            storeEndpoints: feeds.reduce(into: [:]) { endpoints, feed in
+                for store in feed.stores where configuration.storeEndpoints[store.text] != nil {
+                    endpoints[store.text] = feed.endpoint
+                }
+            },
+            actions: puller.endpoint,
+            receipts: receipts?.endpoint
+        )
+        (self.access, self.logger) = (access, logger)
+        router = FrameRouter(stores: all)
     }
 
     /// Publishes a message of a store on the socket for its topic; `nil`: of a store that the node does not serve.
@@ -116,27 +72,19 @@ final class PrimarySockets {
         return feeds.first { $0.stores.contains(store) } ?? feeds[0]
     }
 
-    /// Closes all connections of a socket. Peers connect again, if they may.
-    func closeConnections(_ role: AccessControl.SocketRole, because reason: String) {
-        switch role {
-        case .publish: feeds.first { $0.role == role }?.closeConnections(because: reason)
-        case .receipts: receipts?.closeConnections(because: reason)
-        case .actions: puller.closeConnections(because: reason)
-        }
+    /// Closes all connections of a socket, or of all sockets. Peers connect again, if they may.
+    func closeConnections(_ role: AccessControl.SocketRole? = nil, because reason: String) {
+        for socket in publishers where role == nil || role == socket.role { socket.closeConnections(because: reason) }
+        if role == nil || role == .actions { puller.closeConnections(because: reason) }
     }
 
-    /// Closes all connections of all sockets.
-    func closeConnections(because reason: String) {
-        for socket in feeds { socket.closeConnections(because: reason) }
-        receipts?.closeConnections(because: reason)
-        puller.closeConnections(because: reason)
-    }
+    private var publishers: [Publisher] { feeds + [receipts].compactMap(\.self) }
 
     // MARK: Subscriptions
 
     /// Passes the subscriptions and unsubscriptions that have arrived to the stores.
     func receiveSubscriptions(_ hosted: HostedStores) {
-        for socket in feeds + [receipts].compactMap(\.self) {
+        for socket in publishers {
             for received in socket.receiveSubscriptions(onExcess: { access?.banUser(withMostOf: $0) }) {
                 pass(received, from: socket, hosted)
             }
@@ -153,13 +101,12 @@ final class PrimarySockets {
         switch received.event {
         case .subscribed: begins = true
         case .lastUnsubscribed: begins = false
-        case .unsubscribed: return
-        case .malformed: return onDrop(.malformed)
+        case .malformed: return drop(.malformed)
         }
         let topic = received.topic
         func refuse(_ refusal: Refusal) {
             guard begins else { return }
-            onDrop(refusal.reason.code)
+            drop(refusal.reason.code)
             if !socket.permittedTopics.contains(Array(topic)) {
                 socket.send(Message.encode(.refusal(refusal), to: topic))
             }
@@ -191,27 +138,20 @@ final class PrimarySockets {
         case .answer:
             // The refusal names the stores of the endpoint only.
             if case .answer(let refusal, _) = FrameRouter(stores: socket.stores).subscription(topic) { refuse(refusal) }
-        case .drop(let code): if begins { onDrop(code) }
+        case .drop(let code): if begins { drop(code) }
         }
     }
 
+    private func drop(_ code: Rejection.Code) { PrimaryDriver.count(code, logger) }
+
     // MARK: Actions
 
-    /// Whether ``Handlers/onActions`` is called for messages of senders.
+    /// Whether the node is called for messages of senders.
     var takesActions: Bool {
         get { puller.wantsMessages }
         set { puller.wantsMessages = newValue }
     }
 
     /// The next message of a sender, and the peer that sent it, as the access control names it.
-    func nextActions() -> (message: [UInt8], peer: String?)? {
-        access == nil ? puller.next().map { ($0, nil) } : puller.nextFromUser().map { ($0.message, $0.user) }
-    }
-
-    /// Who sent a message to a store; `nil` on a node without keys.
-    ///
-    /// - Throws: as ``AccessControl/sender(_:to:)``.
-    func sender(_ peer: String?, to store: StoreName) throws(Rejection) -> FrameSender? {
-        try access?.sender(peer, to: store)
-    }
+    func nextActions() -> (message: [UInt8], user: String?)? { puller.next() }
 }

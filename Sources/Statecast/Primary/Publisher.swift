@@ -1,12 +1,12 @@
 import StatecastProtocol
-import StatecastZeroMQ
 
-/// A publishing socket and the subscriptions on it. Used on the node's loop only.
+/// A publishing socket and the subscriptions on it. Used on one thread only.
 ///
 /// libzmq stores a subscription before the node sees it, and has no call that refuses one. To bound the subscriptions,
 /// or after a right was withdrawn, the node closes all connections.
 final class Publisher {
-    private let socket: RenewableSocket
+    private let socket: any BoundSocket
+    let role: AccessControl.SocketRole
     /// The stores whose messages it publishes.
     let stores: Set<StoreName>
     private let maxSubscriptions: Int
@@ -16,17 +16,19 @@ final class Publisher {
     /// subscriber.
     var permittedTopics: Set<[UInt8]> = []
 
-    init(_ socket: RenewableSocket, of stores: Set<StoreName>, _ limits: Limits) {
-        self.socket = socket
-        self.stores = stores
+    init(
+        _ socket: any BoundSocket,
+        _ role: AccessControl.SocketRole,
+        of stores: Set<StoreName>,
+        _ limits: Limits
+    ) {
+        (self.socket, self.role, self.stores) = (socket, role, stores)
         maxSubscriptions = limits.maxSubscriptions
         maxMessagesPerTurn = limits.maxSubscriptionsPerTurn
     }
 
     /// Where it is bound, the port filled in.
-    var endpoint: Endpoint { socket.endpoint }
-
-    var role: AccessControl.SocketRole { socket.role }
+    var endpoint: String { socket.endpoint }
 
     /// Publishes to the connected subscribers.
     func send(_ message: [UInt8]) { socket.send(message) }
@@ -38,8 +40,6 @@ final class Publisher {
             case subscribed
             /// The topic has no subscriber any more.
             case lastUnsubscribed
-            /// The topic has further subscribers, or had none.
-            case unsubscribed
             case malformed
         }
 
@@ -49,7 +49,8 @@ final class Publisher {
         let peer: String?
     }
 
-    /// Receives subscriptions and unsubscriptions, at most `maxSubscriptionsPerTurn`.
+    /// Receives subscriptions and unsubscriptions, at most `maxSubscriptionsPerTurn`; without the ends of those to a
+    /// topic that has further subscribers.
     ///
     /// libzmq has processed all of them when this returns, so that one answer reaches all subscribers of its topic.
     ///
@@ -57,14 +58,17 @@ final class Publisher {
     ///   because there are too many.
     func receiveSubscriptions(onExcess: (_ countsByPeer: [String: Int]) -> Void) -> [Received] {
         var received: [Received] = []
-        while received.count < maxMessagesPerTurn, let (message, user) = socket.nextFromUser() {
+        for _ in 0..<maxMessagesPerTurn {
+            guard let (message, user) = socket.next() else { break }
             let (topic, subscriber) = (message.dropFirst(), user.flatMap(Subscriber.init))
             let event: Received.Event
             switch message.first {
             case 1:
                 subscriptions.begin(topic, by: subscriber)
                 event = .subscribed
-            case 0: event = subscriptions.end(topic, by: subscriber) ? .lastUnsubscribed : .unsubscribed
+            case 0:
+                guard subscriptions.end(topic, by: subscriber) else { continue }
+                event = .lastUnsubscribed
             default: event = .malformed
             }
             received.append(Received(event: event, topic: topic, peer: subscriber?.peer))

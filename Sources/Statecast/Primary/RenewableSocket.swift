@@ -3,15 +3,14 @@ import Metrics
 import StatecastProtocol
 import StatecastZeroMQ
 
-/// A bound socket of a primary, whose connections can be closed. Used on the node's loop only.
+/// A bound socket of libzmq, whose connections can be closed. Used on the node's loop only.
 ///
 /// libzmq has no call that closes a connection. So the node closes the socket and binds another one at the same
 /// endpoint: peers connect again automatically, if they may, and go on as after any other broken connection.
-final class RenewableSocket {
-    /// Where it is bound, the port filled in.
-    let endpoint: Endpoint
+final class RenewableSocket: BoundSocket {
+    private let place: Endpoint
     private let kind: SocketKind
-    let role: AccessControl.SocketRole
+    private let role: AccessControl.SocketRole
     private let options: SocketOptions
     private let services: Services
     private let onReadable: () -> Void
@@ -50,20 +49,17 @@ final class RenewableSocket {
 
     /// Binds the socket. Its connections are measured.
     ///
-    /// - Parameters:
-    ///   - bind: binds, and returns the endpoint with its port.
-    ///   - onReadable: called on the loop when a message has arrived.
+    /// - Parameter onReadable: called on the loop when a message has arrived.
     init(
         _ kind: SocketKind,
         _ role: AccessControl.SocketRole,
         at endpoint: Endpoint,
         _ options: SocketOptions,
         on services: Services,
-        bind: (borrowing Socket, Endpoint) throws(ZeroMQError) -> Endpoint,
         onReadable: @escaping () -> Void
     ) throws(ZeroMQError) {
         let current = try Self.socket(kind, role, options)
-        self.endpoint = try bind(current.socket, endpoint)
+        place = try current.socket.bind(endpoint)
         self.kind = kind
         self.role = role
         self.options = options
@@ -89,30 +85,28 @@ final class RenewableSocket {
         bound.watch?.wantsReadable = wantsMessages
     }
 
-    /// Whether the loop calls the handler for messages.
+    var endpoint: String { place.description }
+
     var wantsMessages = true {
         didSet { bound?.watch?.wantsReadable = wantsMessages }
     }
 
-    /// The next message; `nil` if there is none.
-    func next() -> [UInt8]? { bound?.socket.next(services.logger) }
+    func next() -> (message: [UInt8], user: String?)? {
+        options.security == nil
+            ? bound?.socket.next(services.logger).map { ($0, nil) } : bound?.socket.nextFromUser(services.logger)
+    }
 
-    /// The next message, and its User-Id, which the ZAP handler has set; `nil` if there is none.
-    func nextFromUser() -> (message: [UInt8], user: String?)? { bound?.socket.nextFromUser(services.logger) }
-
-    /// Sends a message to the connected peers.
     func send(_ message: [UInt8]) {
         do throws(ZeroMQError) { _ = try bound?.socket.send(message) } catch {
             services.logger.error("cannot publish", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Closes all connections. Peers connect again, if they may.
     func closeConnections(because reason: String) {
         guard closed == nil else { return }
         services.logger.warning(
             "closing all connections, since \(reason); peers connect again",
-            metadata: ["endpoint": "\(endpoint)"]
+            metadata: ["endpoint": "\(place)"]
         )
         Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
         current = nil
@@ -129,9 +123,9 @@ final class RenewableSocket {
         do throws(ZeroMQError) {
             if current == nil { current = try Self.socket(kind, role, options) }
             guard let next = current else { return }
-            _ = try next.socket.bind(endpoint)
+            _ = try next.socket.bind(place)
             watch(next)
-            if isDelayReported { services.logger.notice("bound again", metadata: ["endpoint": "\(endpoint)"]) }
+            if isDelayReported { services.logger.notice("bound again", metadata: ["endpoint": "\(place)"]) }
             self.closed = nil
             isDelayReported = false
         } catch {

@@ -69,33 +69,13 @@ package struct NodeServices {
     let actionsEndpoint: String
     let environment: any StoreEnvironment
     let journalPolicy: JournalPolicy
-    let turnBudget: TurnBudget
+    var turnBudget = TurnBudget()
     /// Publishes a message of a store; `nil`: of one that the node does not serve.
     let publish: (_ store: StoreName?, _ message: [UInt8]) -> Void
     /// The store, and therefore the node, has failed.
     let fail: (StatecastError) -> Void
     /// Makes the loop take a turn soon. From any thread.
     let wake: @Sendable () -> Void
-
-    package init(
-        limits: Limits,
-        actionsEndpoint: String,
-        environment: any StoreEnvironment,
-        journalPolicy: JournalPolicy,
-        turnBudget: TurnBudget = TurnBudget(),
-        publish: @escaping (_ store: StoreName?, _ message: [UInt8]) -> Void,
-        fail: @escaping (StatecastError) -> Void,
-        wake: @escaping @Sendable () -> Void
-    ) {
-        self.limits = limits
-        self.actionsEndpoint = actionsEndpoint
-        self.environment = environment
-        self.journalPolicy = journalPolicy
-        self.turnBudget = turnBudget
-        self.publish = publish
-        self.fail = fail
-        self.wake = wake
-    }
 }
 
 /// An event from another thread for a store.

@@ -18,7 +18,7 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
     let journal: (any Journal)?
     let evolution: EvolutionPlan
     let logger: Logger
-    /// The mailbox of the primary's own process. It outlives starts and stops.
+    /// The mailbox of the primary's own process.
     package let mailbox: LocalMailbox<State>
 
     /// - Throws: ``StatecastError`` with code `definition`: a name that is not well-formed, a state that cannot be

@@ -2,7 +2,7 @@ import StatecastThreading
 
 /// A value with any number of followers: each receives the latest value first, then newer ones. Slow followers skip the
 /// oldest values.
-final class Broadcast<Value: Sendable>: Sendable {
+package final class Broadcast<Value: Sendable>: Sendable {
     fileprivate struct Storage: Sendable {
         /// The newest values, the newest one last.
         var recent: [Value] = []
@@ -15,7 +15,7 @@ final class Broadcast<Value: Sendable>: Sendable {
     /// The number of values that a follower may lag.
     private let capacity: Int
 
-    init(_ latest: Value? = nil, capacity: Int = 1) {
+    package init(_ latest: Value? = nil, capacity: Int = 1) {
         self.capacity = capacity
         if let latest { send(latest) }
     }

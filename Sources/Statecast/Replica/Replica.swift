@@ -24,13 +24,10 @@ public final class Replica<State: Sendable>: Service {
     private let node: ReplicaNode
     private let content: any DocumentContent<State>
     private let maxBytes: Int
-    private let lag: ReplicaLag
-    private let metrics: ReplicaMetrics
-    private let queue = DocumentQueue()
+    private let output: ReplicaOutput
     private let pendingObservers = PendingObservers<State>()
     private let snapshotBroadcast = Broadcast<StateSnapshot<State>>()
     private let statusBroadcast = Broadcast<ReplicaStatus>(.joining, capacity: 16)
-    private let clock = PrimaryTime()
     private let waiters = PositionWaiters()
     private let termination = Termination()
 
@@ -52,15 +49,12 @@ public final class Replica<State: Sendable>: Service {
         )
         self.content = content
         maxBytes = configuration.limits.maxSnapshotBytes
-        lag = ReplicaLag(store: store)
-        metrics = ReplicaMetrics(store: store)
+        output = ReplicaOutput(store)
         node = try ReplicaNode(
             store: store,
             endpoint: endpoint,
             configuration: configuration,
-            queue: queue,
-            lag: lag,
-            primaryTime: clock,
+            output: output,
             logger: logger
         )
         RunReminder.schedule(logger) { [termination] in termination.isPending ? "replica of store \(store)" : nil }
@@ -91,7 +85,7 @@ public final class Replica<State: Sendable>: Service {
     /// The primary's wall clock: the last time that it published, plus the time since then; `nil` before the first.
     ///
     /// Use it to judge the age of anything in the state: this machine's wall clock may differ from the primary's.
-    public var primaryTime: Timestamp? { clock.now }
+    public var primaryTime: Timestamp? { output.primaryTime.now }
 
     /// Returns when this replica shows the change that a receipt confirms: read your own writes.
     ///
@@ -136,7 +130,7 @@ public final class Replica<State: Sendable>: Service {
     private func finish(because reason: StatecastError) {
         termination.end()
         node.shutdown()
-        queue.finish()
+        output.queue.finish()
         pendingObservers.close()
         snapshotBroadcast.finish()
         statusBroadcast.finish()
@@ -155,7 +149,7 @@ public final class Replica<State: Sendable>: Service {
         var document = Document(content, maxBytes: maxBytes)
         var observers = ObserverSet<State>()
         var pace = DocumentPace()
-        await queue.forEachBatch { batch in
+        await output.queue.forEachBatch { batch in
             let isQuick = observers.isEmpty && pendingObservers.isEmpty && pace.isQuick(batch)
             let executor: (any TaskExecutor)? =
                 isQuick ? nil : batch.hasSnapshot ? BackgroundTaskExecutor.shared : globalConcurrentExecutor
@@ -176,24 +170,24 @@ public final class Replica<State: Sendable>: Service {
         for observers: inout ObserverSet<State>
     ) async {
         guard !batch.steps.isEmpty else { return }
-        metrics.dequeued(steps: batch.steps.count)
+        output.metrics.dequeued(steps: batch.steps.count)
         let outcome = document.process(batch.steps)
         if let verification = outcome.verification {
-            Threads.startInBackground { [queue] in queue.enqueue(verification.run()) }
+            Threads.startInBackground { [output] in output.queue.enqueue(verification.run()) }
         }
         if let snapshot = outcome.shown {
             snapshotBroadcast.send(snapshot)
             observers.show(snapshot.state, revision: snapshot.revision.rawValue)
             waiters.shown(snapshot.position)
         }
-        if let failure = outcome.failure { await node.documentFailed(failure) }
+        if let failure = outcome.failure { await node.perform { $0.documentFailed(failure) } }
         for status in outcome.statuses {
             statusBroadcast.send(status)
             if case .incompatible(let reason) = status { waiters.fail(reason) }
         }
-        if let confirmed = outcome.confirmed { await node.documentConfirmed(at: confirmed) }
-        if let position = document.position { lag.shown(position) }
-        if batch.wasFull { await node.resumeReading() }
+        if let confirmed = outcome.confirmed { await node.perform { $0.documentConfirmed(at: confirmed) } }
+        if let position = document.position { output.lag.shown(position) }
+        if batch.wasFull { await node.perform { $0.resumeReading() } }
     }
 }
 
@@ -217,9 +211,9 @@ extension Replica: StateSource {
     ) -> Subscription {
         let observer = Listener(body)
         pendingObservers.insert(observer, replay: replay)
-        queue.wake()
+        output.queue.wake()
         // Weak, so that the callback ends with the replica even if the subscription is kept.
-        return Subscription { [weak pendingObservers, weak queue, weak observer] in
+        return Subscription { [weak pendingObservers, weak queue = output.queue, weak observer] in
             guard let observer, observer.deactivate() else { return }
             pendingObservers?.remove(observer)
             queue?.wake()

@@ -1,9 +1,19 @@
 import StatecastFiles
 import StatecastThreading
 
+/// Where an access list comes from: a file, or a simulation.
+package protocol AccessSource: Sendable {
+    /// The last list that could be used. Safe on any thread.
+    var list: AccessList { get }
+    /// Reads the list again if it has changed. One caller at a time; it blocks.
+    ///
+    /// - Parameter always: also if it seems not to have changed.
+    func refresh(always: Bool) -> AccessFile.Refresh
+}
+
 /// The file of an access list, which is read again when it has changed. A list that cannot be used does not replace the
 /// one before.
-package final class AccessFile: Sendable {
+package final class AccessFile: AccessSource {
     private let path: String
     private let fault: @Sendable (AccessList) -> String?
     private let content: Locked<Content>
@@ -31,7 +41,6 @@ package final class AccessFile: Sendable {
         content = Locked(Content(list: list, status: status))
     }
 
-    /// The last list that could be used. Safe on any thread.
     package var list: AccessList { content.withLock { $0.list } }
 
     /// What ``refresh(always:)`` found.
@@ -44,9 +53,6 @@ package final class AccessFile: Sendable {
         case failed(StatecastError)
     }
 
-    /// Reads the file again if it has changed. One caller at a time.
-    ///
-    /// - Parameter always: also if it seems not to have changed.
     package func refresh(always: Bool = false) -> Refresh {
         let status = FileStatus(path)
         guard always || status == nil || status != content.withLock({ $0.status }) else { return .unchanged }
@@ -68,6 +74,11 @@ package final class AccessFile: Sendable {
 
     /// The maximum size of a list: some hundred thousand keys.
     private static let maxBytes = 64 << 20
+
+    /// Why a primary does not use a list: an empty list is a file that is being written.
+    static func faultOfPrimary(_ list: AccessList) -> String? {
+        list.keys.isEmpty ? "it contains no key; to deny all access, stop the primary" : nil
+    }
 
     private static func read(
         _ path: String,

@@ -59,7 +59,8 @@ public final class ActionSender: Service, ActionDispatcher {
             )
         }
         self.logger = logger
-        let session = if let file { try ResumedSession(file, of: self.store) } else { nil as ResumedSession? }
+        var session: ResumedSession?
+        if let file { session = ResumedSession(try file.claim(for: self.store), in: file) }
         resumed = session?.actions ?? []
         intake = SenderIntake(
             maxPending: configuration.maxPending,
@@ -132,11 +133,11 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// The caller has processed the outcomes up to this one: the session file may remove them.
     package func acknowledge(upTo receipt: PendingReceipt) async {
-        if let ticket = receipt.ticket { await node.request { $0.acknowledge(upTo: ticket) } }
+        if let ticket = receipt.ticket { await node.perform { $0.request { $0.acknowledge(upTo: ticket) } } }
     }
 
     /// The caller has submitted all of its input.
-    package func finishInput(at mark: InputMark) async { await node.request { $0.inputEnded(at: mark) } }
+    package func finishInput(at mark: InputMark) async { await node.perform { $0.request { $0.inputEnded(at: mark) } } }
 
     /// Enqueues an action and returns at once, without reporting its outcome. Actions of one thread keep their order.
     ///
@@ -171,12 +172,12 @@ public final class ActionSender: Service, ActionDispatcher {
         let alarm = deadline.map { deadline in
             Task {
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
-                await node.request { $0.giveUp(ticket, because: deadline.cause) }
+                await node.perform { $0.request { $0.giveUp(ticket, because: deadline.cause) } }
             }
         }
         defer { alarm?.cancel() }
         do { return try await pending.receipt() } catch is CancellationError {
-            await node.request { $0.giveUp(ticket, because: "the waiting was cancelled") }
+            await node.perform { $0.request { $0.giveUp(ticket, because: "the waiting was cancelled") } }
             guard let outcome = pending.known else { preconditionFailure("\(ticket) was given up without an outcome") }
             return try outcome.result.get()
         }
@@ -209,9 +210,9 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Throws: as ``actions()``.
     package func schema() async throws -> StoreSchema {
-        let answer = await node.requestSchema()
+        let answer = await node.perform { $0.requestSchema() }
         do { return try await answer.wait { $0 }.get() } catch let error as CancellationError {
-            await node.cancel(answer)
+            await node.perform { $0.cancel(answer) }
             throw error
         }
     }
@@ -245,7 +246,7 @@ public final class ActionSender: Service, ActionDispatcher {
 
     /// Ends ``run()``. Actions without a receipt are given up.
     package func close(because cause: String = "the sender was closed") async {
-        await node.stop(because: cause)
+        await node.perform { $0.stop(because: cause) }
         node.shutdown()
         statusBroadcast.finish()
         termination.end()

@@ -3,52 +3,62 @@ import StatecastCoding
 import StatecastProtocol
 import StatecastZeroMQ
 
-/// The socket on which a sender pushes its actions. Used on the sender's loop only.
-final class ActionSocket {
-    private let socket: Socket
-    private let watch: Watch
-    private let topic: [UInt8]
+/// The socket of libzmq on which a sender pushes its actions. Used on the sender's loop only.
+final class ActionSocket: PushTransport {
+    private struct Connection: ~Copyable {
+        let socket: Socket
+        let watch: Watch
+    }
+
+    private var connection: Connection?
+    private let store: StoreName
+    private let upstream: Endpoint
+    private let configuration: SenderConfiguration
+    private let loop: PollLoop
     private let logger: Logger
+    private let onWritable: () -> Void
+    private let topic: [UInt8]
     /// The buffer in which frames are encoded; reused.
     private var writer = CBORWriter()
-    /// The endpoint to which it connects.
-    let endpoint: String
 
     /// More than the length of any host name and port, or path of a socket.
     private static let maxEndpointBytes = 512
 
-    /// Connects.
-    ///
     /// - Parameters:
-    ///   - advertised: the endpoint that the primary announces.
     ///   - upstream: where the primary publishes.
-    /// - Throws: a ``Rejection`` with code `endpoint-refused`.
+    ///   - onWritable: called on the loop when there is room.
     init(
         _ store: StoreName,
-        to advertised: String,
         of upstream: Endpoint,
         _ configuration: SenderConfiguration,
         on loop: PollLoop,
         _ logger: Logger,
         _ onWritable: @escaping () -> Void
-    ) throws(Rejection) {
+    ) {
+        (self.store, self.upstream, self.configuration) = (store, upstream, configuration)
+        (self.loop, self.logger, self.onWritable) = (loop, logger, onWritable)
+        topic = Address(store, .actions).bytes
+    }
+
+    func connect(to advertised: String) -> Result<String, Rejection> {
+        connection = nil
         do {
             let target = try Self.target(advertised, upstream, configuration)
             let socket = try Socket(.push, options: .pusher(configuration.limits, configuration.security))
             try socket.connect(target)
-            watch = loop.watch(socket, onReadable: {}, onWritable: onWritable)
+            let watch = loop.watch(socket, onReadable: {}, onWritable: onWritable)
             watch.wantsReadable = false
-            self.socket = socket
-            endpoint = target.description
+            connection = Connection(socket: socket, watch: watch)
+            return .success(target.description)
         } catch {
             let endpoint = advertised.utf8.text(truncatedTo: Self.maxEndpointBytes) ?? advertised
             let reason = "the primary accepts actions at \(endpoint), to which this sender does not connect: \(error)"
             logger.error("cannot push actions", metadata: ["store": "\(store)", "error": "\(reason)"])
-            throw Rejection(.endpointRefused, reason)
+            return .failure(Rejection(.endpointRefused, reason))
         }
-        topic = Address(store, .actions).bytes
-        self.logger = logger
     }
+
+    func close() { connection = nil }
 
     /// The endpoint for actions: the configured or the announced one, with the reached host in place of a wildcard.
     private static func target(
@@ -86,20 +96,18 @@ final class ActionSocket {
         }
     }
 
-    /// Whether `onWritable` is called.
     var awaitsWritable: Bool {
-        get { watch.wantsWritable }
-        set { watch.wantsWritable = newValue }
+        get { connection?.watch.wantsWritable ?? false }
+        set { connection?.watch.wantsWritable = newValue }
     }
 
-    /// - Returns: `false` if there is no connection; `nil` after a failure, which is logged.
-    func send(_ frame: OutgoingFrame) -> Bool? {
+    func push(_ frame: OutgoingFrame) -> Bool? {
         writer.removeAll()
         writer.encoded(topic)
         frame.write(to: &writer)
         do throws(ZeroMQError) {
             return try writer.withBytes { bytes throws(ZeroMQError) in
-                try socket.send(UnsafeRawBufferPointer(bytes))
+                try connection?.socket.send(UnsafeRawBufferPointer(bytes))
             }
         } catch {
             logger.error("cannot push", metadata: ["error": "\(error)"])

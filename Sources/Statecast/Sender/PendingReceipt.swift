@@ -57,7 +57,7 @@ public struct PendingReceipt: Sendable {
     }
 
     /// The action's ticket; `nil` if the action was not accepted.
-    var ticket: Ticket? { if case .page(_, let ticket) = source { ticket } else { nil } }
+    package var ticket: Ticket? { if case .page(_, let ticket) = source { ticket } else { nil } }
 
     /// The outcome, if it is known already.
     package var known: ActionOutcome? {

@@ -1,13 +1,12 @@
 import StatecastProtocol
 import StatecastThreading
-import StatecastZeroMQ
 
 /// The actions between submitters, on any thread, and the loop that sends them.
 ///
 /// An encoded action is appended to a buffer, which costs a lock, not a hop to the loop. The loop is woken when the
 /// buffer reaches the size that it has set, and takes the whole buffer as a chunk. The number of awaited actions
 /// without an outcome is bounded; further submitters wait in order of arrival.
-final class SenderIntake: Sendable {
+package final class SenderIntake: Sendable {
     /// An action that waits for room, or input that is no action.
     struct Submission {
         let bytes: [UInt8]
@@ -33,7 +32,7 @@ final class SenderIntake: Sendable {
     }
 
     /// The result of enqueueing without waiting.
-    enum Attempt {
+    package enum Attempt {
         case enqueued(PendingReceipt)
         /// There is no room. Contains a copy of the action.
         case noRoom([UInt8])
@@ -45,6 +44,9 @@ final class SenderIntake: Sendable {
         let submission: Submission
         let deadline: Deadline?
     }
+
+    /// Wakes the loop; from any thread.
+    typealias Trigger = @Sendable () -> Void
 
     private typealias Waiters = WaiterList<Waiting, PendingReceipt>
 
@@ -61,7 +63,7 @@ final class SenderIntake: Sendable {
         /// Buffers of earlier chunks.
         var spareBuffers: [[UInt8]] = []
         /// `nil` before the loop runs.
-        var trigger: LoopTrigger?
+        var trigger: Trigger?
         /// The size of the buffer at which the trigger fires.
         var triggerBytes = 1
         /// Why no more actions are accepted.
@@ -95,7 +97,7 @@ final class SenderIntake: Sendable {
         }
 
         /// The trigger to fire after actions were enqueued.
-        func triggerToFire(bytesBefore: Int) -> LoopTrigger? {
+        func triggerToFire(bytesBefore: Int) -> Trigger? {
             bytesBefore < triggerBytes && chunk.bytes.count >= triggerBytes ? trigger : nil
         }
     }
@@ -110,7 +112,7 @@ final class SenderIntake: Sendable {
     /// - Parameters:
     ///   - last: the last ticket of an earlier process.
     ///   - pending: the number of its actions without a receipt.
-    init(maxPending: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
+    package init(maxPending: Int, after last: Ticket = Ticket(rawValue: 0), pending: Int = 0) {
         self.maxPending = maxPending
         storage = Locked(Storage(chunk: ActionChunk(first: last.next), pending: pending))
     }
@@ -120,8 +122,10 @@ final class SenderIntake: Sendable {
     /// Enqueues an encoded action if there is room for it and for all submitters before.
     ///
     /// - Parameter isAwaited: whether it counts against the bound; others are enqueued regardless of it.
-    func attempt(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil, isAwaited: Bool = true) -> Attempt {
-        let (attempt, trigger) = storage.withLock { storage -> (Attempt, LoopTrigger?) in
+    package func attempt(_ action: UnsafeBufferPointer<UInt8>, mark: InputMark? = nil, isAwaited: Bool = true)
+        -> Attempt
+    {
+        let (attempt, trigger) = storage.withLock { storage -> (Attempt, Trigger?) in
             if let end = storage.end { return (.closed(because: end), nil) }
             guard !isAwaited || (storage.pending < maxPending && storage.waiters.count == 0) else {
                 return (.noRoom(Array(action)), nil)
@@ -130,7 +134,7 @@ final class SenderIntake: Sendable {
             let receipt = storage.enqueue(isAwaited: isAwaited) { $0.append(action, mark: mark) }
             return (.enqueued(receipt), storage.triggerToFire(bytesBefore: bytes))
         }
-        trigger?.fire()
+        trigger?()
         return attempt
     }
 
@@ -138,14 +142,14 @@ final class SenderIntake: Sendable {
     ///
     /// - Returns: the receipt of a refused action if it was not enqueued.
     func enqueue(_ submission: Submission, until deadline: Deadline?) async -> PendingReceipt {
-        let (receipt, trigger) = storage.withLock { storage -> (PendingReceipt?, LoopTrigger?) in
+        let (receipt, trigger) = storage.withLock { storage -> (PendingReceipt?, Trigger?) in
             if let end = storage.end { return (.notSent(because: end), nil) }
             guard storage.pending < maxPending, storage.waiters.count == 0 else { return (nil, nil) }
             let bytes = storage.chunk.bytes.count
             let receipt = storage.enqueue(submission)
             return (receipt, storage.triggerToFire(bytesBefore: bytes))
         }
-        trigger?.fire()
+        trigger?()
         if let receipt { return receipt }
         return await waitForRoom(submission, until: deadline)
     }
@@ -158,7 +162,7 @@ final class SenderIntake: Sendable {
             }
         }
         defer { alarm?.cancel() }
-        var trigger: LoopTrigger?
+        var trigger: Trigger?
         let receipt = try? await storage.wait(for: Waiting(submission: submission, deadline: deadline)) {
             storage -> PendingReceipt? in
             if let end = storage.end { return .notSent(because: end) }
@@ -169,7 +173,7 @@ final class SenderIntake: Sendable {
             defer { trigger = storage.triggerToFire(bytesBefore: bytes) }
             return storage.enqueue(submission)
         }
-        trigger?.fire()
+        trigger?()
         return receipt ?? .notSent(because: "the waiting was cancelled")
     }
 
@@ -189,7 +193,7 @@ final class SenderIntake: Sendable {
     // MARK: From the loop
 
     /// The loop runs, and dequeues when the trigger fires. Actions that were enqueued before this call did not fire it.
-    func open(_ trigger: LoopTrigger) { storage.withLock { $0.trigger = trigger } }
+    func open(_ trigger: @escaping Trigger) { storage.withLock { $0.trigger = trigger } }
 
     /// Sets the size of the buffer at which the trigger fires, at least 1; at once if the buffer has it.
     func fireTrigger(at minBytes: Int) {
@@ -197,7 +201,7 @@ final class SenderIntake: Sendable {
             storage.triggerBytes = max(1, minBytes)
             return storage.triggerToFire(bytesBefore: 0)
         }
-        trigger?.fire()
+        trigger?()
     }
 
     /// Dequeues all actions, in order.
@@ -234,7 +238,7 @@ final class SenderIntake: Sendable {
             }
             return (admitted, storage.triggerToFire(bytesBefore: bytes))
         }
-        trigger?.fire()
+        trigger?()
         for (waiter, receipt) in admitted { waiter.resume(returning: receipt) }
     }
 

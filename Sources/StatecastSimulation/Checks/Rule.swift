@@ -30,7 +30,7 @@ package enum Rule: String, Sendable {
     case converges
     /// An effect starts once in an incarnation, after its action was published.
     case effectsStartOnce
-    /// Replicas and senders receive what can be decoded, unless a hostile primary sent it.
+    /// Replicas and senders receive what can be decoded.
     case messagesAreReadable
     /// A session file is read as it was written.
     case sessionFilesAreReadable

@@ -416,9 +416,6 @@ final class StoreHistory {
         }
     }
 
-    /// Whether the state at a position was published.
-    func wasPublished(_ digest: UInt64, at position: Position) -> Bool { self.digest(at: position) == digest }
-
     private func digest(at position: Position) -> UInt64? {
         histories[position.lineage].flatMap { $0.content($0.digests, at: position) }
     }

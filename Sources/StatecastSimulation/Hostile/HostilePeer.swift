@@ -6,10 +6,11 @@ import StatecastThreading
 struct HostilePeer {
     let world: World
     let network: Network
-    let server: Server
+    let publisher: BoundPublisher
+    let puller: BoundPuller
 
     let user: String
-    /// Whether the server authenticates it.
+    /// Whether the primary authenticates it.
     let hasKeys: Bool
 
     /// A user that may send none of the actions that it sends.
@@ -17,17 +18,18 @@ struct HostilePeer {
     /// A user that may send any action, and has no other user's session.
     static let member = "member"
 
-    func intrude(on sender: SimulatedSender, _ random: inout SplitMix64) {
-        let pipe = PushPipe(world, of: user, to: server, network.path(of: user), onRoom: {}, onBreak: {})
-        server.accept(pipe)
+    func intrude(on sender: SenderProcess, _ random: inout SplitMix64) {
+        let pipe = PushPipe(world, of: user, to: puller, network.path(of: user), onRoom: {}, onBreak: { _ in })
+        puller.accept(pipe)
         for _ in 0..<random.from(1...5) { pipe.send(message(like: sender, &random)) }
         let frames = ownSession(sender.store, &random)
         for frame in frames { pipe.send(frame) }
         // They may have been refused.
         world.schedule(after: random.duration(.seconds(1) ... .seconds(4))) { for frame in frames { pipe.send(frame) } }
         if hasKeys, let frame = continuation(of: sender, &random) { pipe.send(frame) }
-        let feed = FeedPipe(world, of: user, to: server, network.path(of: user), onReadable: { _ in }, onBreak: {})
-        server.accept(feed)
+        let path = network.path(of: user)
+        let feed = FeedPipe(world, of: user, to: publisher, path, onReadable: { _ in }, onBreak: { _ in })
+        publisher.accept(feed)
         for _ in 0..<random.from(1...5) {
             let join = Topic.join(Nonce(using: &random), random.oneIn(2) ? sender.store.history.position : nil)
             let receipts = Topic.receipts(session(of: sender, &random).session)
@@ -35,21 +37,21 @@ struct HostilePeer {
             if random.oneIn(3) { topic[random.below(topic.count)] ^= UInt8(1 + random.below(255)) }
             feed.request(true, topic)
         }
-        world.schedule(after: random.duration(.milliseconds(10) ... .seconds(5))) { [weak server] in
+        world.schedule(after: random.duration(.milliseconds(10) ... .seconds(5))) { [weak publisher] in
             feed.breaks()
-            server?.remove(feed)
+            publisher?.remove(feed)
         }
         world.schedule(after: .seconds(4)) { pipe.breaks() }
     }
 
     /// A sender's session, as from a stolen session file, or another one.
-    private func session(of sender: SimulatedSender, _ random: inout SplitMix64) -> SessionSecret {
+    private func session(of sender: SenderProcess, _ random: inout SplitMix64) -> SessionSecret {
         random.oneIn(2) ? sender.machine.secret : SessionSecret(using: &random)
     }
 
     /// A frame like the sender's last one, or the one after it, with the secret of its session: without keys, it would
     /// be the sender's. It is not the first one, which would open the session for the peer if the primary has lost it.
-    private func continuation(of sender: SimulatedSender, _ random: inout SplitMix64) -> [UInt8]? {
+    private func continuation(of sender: SenderProcess, _ random: inout SplitMix64) -> [UInt8]? {
         let id = WorkID(sender: WorkID.firstHostileSender | UInt32(random.below(1 << 24)), serial: 1)
         let action = WorkAction(id: id, kind: .change, bits: random.next())
         let isNext = random.oneIn(2)
@@ -96,7 +98,7 @@ struct HostilePeer {
     }
 
     /// A frame in a session that is opened in the future: a copy of a session's own frame would be its sender's.
-    private func message(like sender: SimulatedSender, _ random: inout SplitMix64) -> [UInt8] {
+    private func message(like sender: SenderProcess, _ random: inout SplitMix64) -> [UInt8] {
         let secret = session(of: sender, &random)
         let frame = ActionsFrame(
             lineage: sender.store.history.position?.lineage ?? Lineage(bits: 0),

@@ -1,49 +1,80 @@
 import DequeModule
+import Statecast
+import StatecastCoding
 import StatecastProtocol
 
-/// A PUSH socket with `ZMQ_IMMEDIATE`: it accepts a message only while there is a connection.
-final class Pusher {
+/// A PUSH socket with `ZMQ_IMMEDIATE` on the loop of a sender: it accepts a message only while there is a connection.
+final class Pusher: PushTransport {
     private let process: Process
     private let network: Network
     private let path: Path
     private let user: String
-    private let endpoint: String
+    private let topic: [UInt8]
     private let maxQueue: Int
+    /// `nil` while it is closed.
+    private var endpoint: String?
     private var pipe: PushPipe?
-    /// Whether `onWritable` is called when there is room.
-    var awaitsWritable = false { didSet { if awaitsWritable, canSend { onWritable() } } }
-    private let onWritable: () -> Void
-    private var isClosed = false
+    /// The number of attempts to connect; only the last one counts.
+    private var attempts = 0
+    /// Called when there is room, and the node waits for it.
+    var onWritable: () -> Void = {}
+    /// Called with the result of each attempt to connect.
+    var onConnect: (_ isAccepted: Bool) -> Void = { _ in }
+    /// Called before a frame is sent. Whether it is.
+    var onPush: (OutgoingFrame) -> Bool = { _ in true }
+    /// Called with the encoding of a frame that was sent; `nil`: it was not.
+    var onPushed: ([UInt8]?) -> Void = { _ in }
 
-    init(
-        of process: Process,
-        _ network: Network,
-        node: String,
-        user: String,
-        to endpoint: String,
-        maxQueue: Int,
-        onWritable: @escaping () -> Void
-    ) {
-        (self.process, self.network, self.user, self.endpoint) = (process, network, user, endpoint)
-        (self.maxQueue, self.onWritable) = (maxQueue, onWritable)
+    init(of process: Process, _ network: Network, node: String, user: String, of store: StoreName, maxQueue: Int) {
+        (self.process, self.network, self.user, self.maxQueue) = (process, network, user, maxQueue)
+        topic = Address(store, .actions).bytes
         path = network.path(of: node)
-        connect(after: .zero)
     }
 
-    private var canSend: Bool { pipe.map { $0.count < maxQueue } ?? false }
+    // MARK: The node's calls
 
-    /// - Returns: `false` if there is no connection, or no room.
-    func send(_ message: [UInt8]) -> Bool {
-        guard canSend, let pipe else { return false }
-        pipe.send(message)
+    /// Refuses an endpoint that is malformed, as `ActionSocket` does.
+    func connect(to advertised: String) -> Result<String, Rejection> {
+        process.world.note("\(process.name) connects to \(advertised)")
+        close()
+        onConnect(!advertised.isEmpty)
+        guard !advertised.isEmpty else { return .failure(Rejection(.endpointRefused, "no endpoint")) }
+        endpoint = advertised
+        connect(after: .zero)
+        return .success(advertised)
+    }
+
+    func push(_ frame: OutgoingFrame) -> Bool? {
+        guard endpoint != nil else { return nil }
+        var writer = CBORWriter()
+        frame.write(to: &writer)
+        guard onPush(frame), canSend, let pipe else {
+            onPushed(nil)
+            return false
+        }
+        pipe.send(topic + writer.bytes)
+        onPushed(writer.bytes)
         return true
     }
 
     func close() {
-        isClosed = true
-        pipe?.breaks()
-        pipe = nil
+        let old = pipe
+        (endpoint, pipe) = (nil, nil)
+        old?.breaks()
     }
+
+    var awaitsWritable = false { didSet { becameWritable() } }
+
+    private var canSend: Bool { pipe.map { $0.count < maxQueue } ?? false }
+
+    private func becameWritable() {
+        guard awaitsWritable, canSend else { return }
+        process.schedule(after: .microseconds(5)) { [weak self] in
+            if let self, awaitsWritable, canSend { onWritable() }
+        }
+    }
+
+    // MARK: Connections
 
     /// The connection stays, and delivers nothing any more.
     ///
@@ -57,6 +88,7 @@ final class Pusher {
     ///
     /// - Parameter count: how many of the messages in flight arrive at most.
     /// - Returns: whether there was a connection.
+    @discardableResult
     func breakConnection(keeping count: Int) -> Bool {
         guard let pipe else { return false }
         pipe.breaks(keeping: count)
@@ -64,30 +96,34 @@ final class Pusher {
     }
 
     private func connect(after delay: Duration) {
-        network.world.schedule(after: delay) { [weak self] in self?.tryToConnect() }
+        attempts += 1
+        network.world.schedule(after: delay) { [weak self, attempts] in
+            if let self, attempts == self.attempts { tryToConnect() }
+        }
     }
 
     private func tryToConnect() {
-        guard !isClosed, process.isAlive, pipe == nil else { return }
-        guard let server = network.server(at: endpoint), !path.isBlocked(.up, at: network.world.now),
-            !path.isBlocked(.down, at: network.world.now)
-        else { return connect(after: network.reconnectDelay()) }
+        guard let endpoint, process.isAlive, pipe == nil else { return }
+        guard let puller = network.puller(at: endpoint), path.isOpen(at: network.world.now) else {
+            return connect(after: network.reconnectDelay())
+        }
         let new = PushPipe(
             network.world,
             of: user,
-            to: server,
+            to: puller,
             path,
-            onRoom: { [weak self] in if self?.awaitsWritable == true { self?.onWritable() } },
-            onBreak: { [weak self] in self?.broken() }
+            onRoom: { [weak self] in self?.becameWritable() },
+            onBreak: { [weak self] in self?.broken($0) }
         )
         pipe = new
-        server.accept(new)
-        if awaitsWritable { onWritable() }
+        puller.accept(new)
+        becameWritable()
     }
 
-    private func broken() {
+    private func broken(_ broken: PushPipe) {
+        guard broken === pipe else { return }
         pipe = nil
-        if !isClosed { connect(after: network.reconnectDelay()) }
+        connect(after: network.reconnectDelay())
     }
 }
 
@@ -96,24 +132,24 @@ final class PushPipe {
     private let world: World
     /// The user that the transport authenticates, if the primary has keys.
     let user: String
-    private weak var server: Server?
+    private weak var puller: BoundPuller?
     private let path: Path
     private var messages: Deque<(arrival: Instant, message: [UInt8])> = []
     private(set) var isBroken = false
     /// Whether nothing arrives any more, although the connection stays. What is sent occupies its queue.
     var isSilent = false
     private let onRoom: () -> Void
-    private let onBreak: () -> Void
+    private let onBreak: (PushPipe) -> Void
 
     init(
         _ world: World,
         of user: String,
-        to server: Server,
+        to puller: BoundPuller,
         _ path: Path,
         onRoom: @escaping () -> Void,
-        onBreak: @escaping () -> Void
+        onBreak: @escaping (PushPipe) -> Void
     ) {
-        (self.world, self.user, self.server, self.path) = (world, user, server, path)
+        (self.world, self.user, self.puller, self.path) = (world, user, puller, path)
         (self.onRoom, self.onBreak) = (onRoom, onBreak)
     }
 
@@ -124,7 +160,7 @@ final class PushPipe {
     func send(_ message: [UInt8]) {
         let arrival = max(messages.last?.arrival ?? world.now, path.arrival(.up, from: world.now))
         messages.append((arrival, message))
-        if messages.count == 1, !isSilent { server?.arrives(at: arrival) }
+        if messages.count == 1, !isSilent { puller?.arrives(at: arrival) }
     }
 
     func next(at now: Instant) -> [UInt8]? {
@@ -139,7 +175,7 @@ final class PushPipe {
         guard !isBroken else { return }
         isBroken = true
         if isSilent { messages = [] }
-        onBreak()
+        onBreak(self)
     }
 
     func breaks(keeping count: Int) {

@@ -1,42 +1,100 @@
 import DequeModule
+import Statecast
 import StatecastProtocol
 
-/// A SUB socket: it connects again and again, and sends its subscriptions anew each time.
-final class Subscriber {
+/// A SUB socket and a timer on the loop of a node: it connects again and again, and sends its subscriptions anew each
+/// time.
+final class Subscriber: Transport {
     private let process: Process
     private let network: Network
     private let path: Path
     private let user: String
+    private let store: StoreName
     private let endpoint: String
+    private var loop: Loop!
     /// The subscriptions, with their counts.
     private(set) var wanted: [[UInt8]: Int] = [:]
     private var pipe: FeedPipe?
     /// What had arrived on connections that broke: it is read before the messages of the next one.
     private var unread: Deque<[UInt8]> = []
-    private let onReadable: (Instant) -> Void
+    private var deadline: Instant?
+    /// The number of attempts to connect; only the last one counts.
+    private var attempts = 0
     private var isClosed = false
+    /// Called when messages have arrived, when the timer is due, and with each message that is received.
+    var onReadable: () -> Void = {}
+    var onDeadline: () -> Void = {}
+    var onMessage: ([UInt8]) -> Void = { _ in }
 
     init(
         of process: Process,
         _ network: Network,
         node: String,
         user: String,
-        to endpoint: String,
-        onReadable: @escaping (Instant) -> Void
+        of store: StoreName,
+        to endpoint: String
     ) {
         (self.process, self.network, self.user) = (process, network, user)
-        (self.endpoint, self.onReadable) = (endpoint, onReadable)
+        (self.store, self.endpoint) = (store, endpoint)
         path = network.path(of: node)
+        loop = Loop(of: process) { [weak self] in self?.poll() }
         connect(after: .zero)
     }
 
-    func subscribe(_ topic: [UInt8]) {
+    // MARK: The node's loop
+
+    private func poll() {
+        if wantsReadable, hasArrived { onReadable() }
+        if let deadline, process.now >= deadline {
+            self.deadline = nil
+            onDeadline()
+        }
+        wake()
+    }
+
+    private func wake() {
+        loop.wake(atLocal: deadline)
+        if wantsReadable, let arrival = nextArrival { loop.wake(at: arrival) }
+    }
+
+    var wantsReadable = true { didSet { wake() } }
+
+    func setTimer(_ deadline: Instant?) {
+        self.deadline = deadline
+        loop.wake(atLocal: deadline)
+    }
+
+    private var nextArrival: Instant? { unread.isEmpty ? pipe?.nextArrival : process.world.now }
+    private var hasArrived: Bool { nextArrival.map { $0 <= process.world.now } ?? false }
+
+    /// The next message that has arrived, without those that the socket unsubscribed from.
+    func next() -> [UInt8]? {
+        while let message = unread.popFirst() ?? pipe?.next(at: process.world.now) {
+            guard let end = message.firstIndex(of: 0), wanted[Array(message[...end])] != nil else { continue }
+            onMessage(message)
+            return message
+        }
+        return nil
+    }
+
+    // MARK: Subscriptions
+
+    func subscribe(_ topic: Topic) {
+        if case .join = topic {
+            process.world.require(
+                wanted[Address(store, .feed).bytes] != nil,
+                .subscriptionsMatch,
+                "\(process.name) joins before it subscribes to the feed"
+            )
+        }
+        let topic = Address(store, topic).bytes
         wanted[topic, default: 0] += 1
         pipe?.request(true, topic)
     }
 
     /// Ends a subscription; without one, a rule is broken.
-    func unsubscribe(_ topic: [UInt8]) {
+    func unsubscribe(_ topic: Topic) {
+        let topic = Address(store, topic).bytes
         guard let count = wanted[topic] else {
             let text = String(decoding: topic.dropLast(), as: UTF8.self)
             return process.world.violated(
@@ -48,39 +106,29 @@ final class Subscriber {
         if count == 1 { pipe?.request(false, topic) }
     }
 
-    /// The next message that has arrived, without those that the socket unsubscribed from.
-    func next() -> [UInt8]? {
-        while let message = unread.popFirst() ?? pipe?.next(at: process.world.now) {
-            if let end = message.firstIndex(of: 0), wanted[Array(message[...end])] != nil { return message }
-        }
-        return nil
-    }
+    // MARK: Connections
 
-    var nextArrival: Instant? { unread.isEmpty ? pipe?.nextArrival : process.world.now }
-    var hasUnread: Bool { !unread.isEmpty }
+    /// The server notices the end later, as a connection that delivers nothing announces none.
+    func reconnect() {
+        let old = pipe
+        (pipe, unread, wanted) = (nil, [], [:])
+        old.map { breaks($0, noticedAfter: network.noticeDelay()) }
+        connect(after: .zero)
+    }
 
     func close() {
         isClosed = true
-        unread = []
-        pipe?.breaks()
-        if let pipe { network.server(at: endpoint)?.remove(pipe) }
-        pipe = nil
+        let old = pipe
+        (pipe, unread) = (nil, [])
+        old?.breaks()
+        if let old { old.publisher?.remove(old) }
     }
 
-    /// The node replaces the socket.
-    ///
-    /// - Parameter noticedAfter: when the server notices it, as a connection that delivers nothing announces no end.
-    func replace(noticedAfter delay: Duration) {
-        isClosed = true
-        unread = []
-        breakConnection(noticedAfter: delay)
-    }
-
-    /// The connection stays, and delivers nothing any more.
+    /// The connection stays, and delivers nothing any more in some directions.
     ///
     /// - Returns: whether there was a connection.
-    func silence() -> Bool {
-        pipe?.isSilent = true
+    func silence(_ directions: Set<Path.Direction>) -> Bool {
+        pipe?.silentDirections = directions
         return pipe != nil
     }
 
@@ -90,40 +138,47 @@ final class Subscriber {
     /// - Returns: whether there was a connection.
     @discardableResult
     func breakConnection(noticedAfter delay: Duration) -> Bool {
-        guard let broken = pipe else { return false }
-        broken.breaks()
-        network.world.schedule(after: delay) { [server = broken.server] in server?.remove(broken) }
+        guard let pipe else { return false }
+        breaks(pipe, noticedAfter: delay)
         return true
     }
 
-    // MARK: Connecting
+    private func breaks(_ pipe: FeedPipe, noticedAfter delay: Duration) {
+        pipe.breaks()
+        network.world.schedule(after: delay) { [publisher = pipe.publisher] in publisher?.remove(pipe) }
+    }
 
     private func connect(after delay: Duration) {
-        network.world.schedule(after: delay) { [weak self] in self?.tryToConnect() }
+        attempts += 1
+        network.world.schedule(after: delay) { [weak self, attempts] in
+            if let self, attempts == self.attempts { tryToConnect() }
+        }
     }
 
     private func tryToConnect() {
         guard !isClosed, process.isAlive, pipe == nil else { return }
         // The thread of the socket sends the subscriptions when it next touches the socket.
-        guard let server = network.server(at: endpoint), !path.isBlocked(.up, at: network.world.now),
-            !path.isBlocked(.down, at: network.world.now), network.world.now >= process.pausedUntil
+        guard let publisher = network.publisher(at: endpoint), path.isOpen(at: network.world.now),
+            network.world.now >= process.pausedUntil
         else { return connect(after: network.reconnectDelay()) }
         let new = FeedPipe(
             network.world,
             of: user,
-            to: server,
+            to: publisher,
             path,
-            onReadable: { [weak self] in self?.onReadable($0) },
-            onBreak: { [weak self] in self?.broken() }
+            onReadable: { [weak self] in if self?.wantsReadable == true { self?.loop.wake(at: $0) } },
+            onBreak: { [weak self] in self?.broken($0) }
         )
         pipe = new
-        server.accept(new)
+        publisher.accept(new)
         for topic in wanted.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { new.request(true, topic) }
     }
 
-    private func broken() {
-        if !isClosed { while let message = pipe?.next(at: process.world.now) { unread.append(message) } }
-        pipe?.dropMessages()
+    private func broken(_ broken: FeedPipe) {
+        // The node may have replaced it.
+        guard broken === pipe else { return broken.dropMessages() }
+        if !isClosed { while let message = broken.next(at: process.world.now) { unread.append(message) } }
+        broken.dropMessages()
         pipe = nil
         connect(after: network.reconnectDelay())
     }
@@ -134,7 +189,9 @@ final class FeedPipe {
     private let world: World
     /// The user that the transport authenticates, if the primary has keys.
     let user: String
-    private(set) weak var server: Server?
+    private(set) weak var publisher: BoundPublisher?
+    /// What the socket reports of its messages.
+    var userID: String?
     private let path: Path
     /// The topics that the XPUB forwards.
     var filter: Set<[UInt8]> = []
@@ -142,27 +199,27 @@ final class FeedPipe {
     private var lastRequest = Instant.origin
     private var isDropping = false
     private(set) var isBroken = false
-    /// Whether nothing passes any more, in either direction, although the connection stays.
-    var isSilent = false
+    /// Where nothing passes any more, although the connection stays.
+    var silentDirections: Set<Path.Direction> = []
     private let onReadable: (Instant) -> Void
-    private let onBreak: () -> Void
+    private let onBreak: (FeedPipe) -> Void
 
     init(
         _ world: World,
         of user: String,
-        to server: Server,
+        to publisher: BoundPublisher,
         _ path: Path,
         onReadable: @escaping (Instant) -> Void,
-        onBreak: @escaping () -> Void
+        onBreak: @escaping (FeedPipe) -> Void
     ) {
-        (self.world, self.user, self.server, self.path) = (world, user, server, path)
+        (self.world, self.user, self.publisher, self.path) = (world, user, publisher, path)
         (self.onReadable, self.onBreak) = (onReadable, onBreak)
     }
 
     func request(_ begins: Bool, _ topic: [UInt8]) {
         lastRequest = max(lastRequest, path.arrival(.up, from: world.now))
         world.schedule(at: lastRequest) { [self] in
-            if !isBroken, !isSilent { server?.received(begins, topic, on: self) }
+            if !isBroken, !silentDirections.contains(.up) { publisher?.received(begins, topic, on: self) }
         }
     }
 
@@ -171,7 +228,7 @@ final class FeedPipe {
         guard filter.contains(topic) else { return }
         if messages.count >= maxCount { isDropping = true }
         if messages.count <= maxCount / 2 { isDropping = false }
-        guard !isDropping, !isBroken, !isSilent else { return }
+        guard !isDropping, !isBroken, !silentDirections.contains(.down) else { return }
         let arrival = max(messages.last?.arrival ?? world.now, path.arrival(.down, from: world.now))
         messages.append((arrival, message))
         if messages.count == 1 { onReadable(arrival) }
@@ -188,7 +245,7 @@ final class FeedPipe {
     func breaks() {
         guard !isBroken else { return }
         isBroken = true
-        onBreak()
+        onBreak(self)
     }
 
     func dropMessages() { messages = [] }

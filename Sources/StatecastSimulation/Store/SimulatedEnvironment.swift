@@ -18,8 +18,10 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
     private var random: SplitMix64
     private lazy var executor = SimulatedExecutor(process)
 
-    /// - Parameter disks: in the order in which the stores are served, each with the queues of its journal.
-    init(_ process: Process, commitTime: ClosedRange<Duration>, disks: [Disk]) {
+    /// - Parameters:
+    ///   - commitTime: how long a job takes of a queue with high priority.
+    ///   - disks: in the order in which the stores are served, each with the queues of its journal.
+    init(_ process: Process, commitTime: ClosedRange<Duration> = .zero ... .zero, disks: [Disk] = []) {
         (self.process, self.commitTime, self.disks) = (process, commitTime, Deque(disks))
         random = process.world.random.split()
     }
@@ -27,11 +29,11 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
     var now: Instant { process.now }
     var time: Timestamp { process.time }
     var effectExecutor: (any TaskExecutor)? { executor }
+    func randomBits() -> UInt64 { random.next() }
 
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue {
         // The first queue of a journal is that of its commits.
         if priority == .high { disk = disks.popFirst() }
-        guard let disk else { preconditionFailure("the queue \(label) belongs to no journal") }
         let time = priority == .high ? commitTime : .milliseconds(1) ... .milliseconds(500)
         return SimulatedQueue(label, process, time, on: disk, random: random.split())
     }
@@ -48,7 +50,7 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
     private let label: String
     private let process: Process
     private let time: ClosedRange<Duration>
-    private let disk: Disk
+    private let disk: Disk?
     private var random: SplitMix64
     private var jobs: Deque<@Sendable () -> Void> = []
     private var isRunning = false
@@ -57,7 +59,7 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
         _ label: String,
         _ process: Process,
         _ time: ClosedRange<Duration>,
-        on disk: Disk,
+        on disk: Disk?,
         random: SplitMix64
     ) {
         (self.label, self.process, self.time, self.disk, self.random) = (label, process, time, disk, random)
@@ -78,7 +80,7 @@ private final class SimulatedQueue: WorkQueue, @unchecked Sendable {
     private func runNext() {
         isRunning = true
         var time = process.world.now.advanced(by: random.duration(time))
-        if time < disk.stuckUntil {
+        if let disk, time < disk.stuckUntil {
             disk.noteEffect(of: .diskStuck)
             time = disk.stuckUntil
         }

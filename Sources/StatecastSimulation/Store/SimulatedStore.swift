@@ -84,7 +84,7 @@ final class SimulatedStore {
             initialEffect: { _ in .none },
             journal: disk.map { DiskJournal($0, history, in: process) },
             evolution: State.evolution,
-            logger: Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
+            logger: .silent
         )
         let recovered = try definition.recover(limits: limits, time: time, lineage: lineage)
         guard let typed = recovered as? RecoveredStore<State>, let tree = try? StateEncoder().value(of: typed.state)
@@ -169,4 +169,8 @@ final class SimulatedStore {
 struct Unchecked<Content>: @unchecked Sendable {
     let value: Content
     init(_ value: Content) { self.value = value }
+}
+
+extension Logger {
+    static let silent = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
 }

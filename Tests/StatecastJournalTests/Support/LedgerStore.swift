@@ -1,12 +1,12 @@
 import Foundation
 import Logging
-import Statecast
 import StatecastCoding
 import StatecastCore
 import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
+@testable import Statecast
 @testable import StatecastSQLite
 
 /// A state that shows which actions led to it.
@@ -193,6 +193,8 @@ final class QueuedEnvironment: StoreEnvironment, @unchecked Sendable {
     var time: Timestamp { Timestamp(milliseconds: 1_700_000_000_000 + Int64(now.offset / .milliseconds(1))) }
 
     func advance(by duration: Duration) { now = now.advanced(by: duration) }
+
+    func randomBits() -> UInt64 { .random(in: .min ... .max) }
 
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue { Queue(environment: self) }
 

@@ -253,17 +253,15 @@ import Testing
         #expect(bench.mailbox.state.lines == ["a", "again"])
     }
 
-    @Test func `A primary that stops starts again at the same ports`() async throws {
+    @Test func `A primary that stops leaves its ports to the next one`() async throws {
         let first = try Self.primary(.anyPorts)
         let address = try await first.start()
         await first.stop()
-        let primary = try Self.primary(PrimaryConfiguration(publish: address.publish, actions: address.actions))
-        try await primary.startOnceItsPortsAreFree()
-        for _ in 1...50 {
-            await primary.stop()
-            #expect(try await primary.start() == address)
+        for _ in 1...20 {
+            let next = try Self.primary(PrimaryConfiguration(publish: address.publish, actions: address.actions))
+            try await next.startOnceItsPortsAreFree()
+            await next.stop()
         }
-        await primary.stop()
     }
 }
 

@@ -41,9 +41,6 @@ import Testing
             #expect(primary.state.lines.count == number)
         }
         await primary.stop()
-        try await primary.startOnceItsPortsAreFree()
-        #expect(primary.state == Diary())
-        await primary.stop()
     }
 
     @Test
@@ -153,26 +150,16 @@ import Testing
         await primary.stop()
     }
 
-    @Test func `A stopped primary refuses actions, and shows its observers the state of the next start`() async throws {
+    @Test func `A stopped primary refuses actions, and does not start again`() async throws {
         let primary = try Primary.diary()
-        let (changes, told) = AsyncStream.makeStream(of: Change<Diary>.self)
-        let subscription = primary.observe { told.yield($0) }
         try await primary.start()
         try await primary.send(Written(line: "a"))
         await primary.stop()
         let rejection = await #expect(throws: Rejection.self) { try await primary.send(Written(line: "b")) }
         #expect(rejection?.code == .stopped)
-        primary.dispatch(Written(line: "c"))
-        try await primary.startOnceItsPortsAreFree()
-        try await primary.send(Written(line: "d"))
-        var steps: [String] = []
-        for await change in changes {
-            steps.append("\(change.oldRevision.map { "\($0)" } ?? "-") to \(change.revision): \(change.new.lines)")
-            if change.new.lines == ["d"] { break }
-        }
-        #expect(steps == [#"- to 0: []"#, #"0 to 1: ["a"]"#, #"1 to 0: []"#, #"0 to 1: ["d"]"#])
-        subscription.cancel()
-        await primary.stop()
+        let failure = await #expect(throws: StatecastError.self) { try await primary.start() }
+        #expect(failure?.code == .closed)
+        #expect(primary.state.lines == ["a"])
     }
 
     @Test
@@ -184,7 +171,7 @@ import Testing
         #expect(rejection?.code == .stopped)
     }
 
-    @Test func `A primary in its own process resumes at each start, and ends its effects at each stop`() async throws {
+    @Test func `A primary in its own process begins its effect at its start, and ends it at its stop`() async throws {
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let primary = try Primary.diary(initialEffect: { _ in
             .run { send in
@@ -195,12 +182,10 @@ import Testing
             }
         })
         var end = ends.makeAsyncIterator()
-        for _ in 0..<2 {
-            try await primary.startOnceItsPortsAreFree()
-            _ = await first(of: primary) { $0.new.lines == ["resumed"] }
-            await primary.stop()
-            await end.next()
-        }
+        try await primary.start()
+        _ = await first(of: primary) { $0.new.lines == ["resumed"] }
+        await primary.stop()
+        await end.next()
     }
 
     @Test func `A primary in its own process does not start its effects if it cannot bind`() async throws {

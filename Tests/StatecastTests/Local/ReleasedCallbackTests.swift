@@ -25,12 +25,6 @@ import Testing
 
     private func mailbox() -> LocalMailbox<Diary> { LocalMailbox(Diary()) { _ in } }
 
-    private func observers(of observer: Listener<Change<Diary>>) -> ObserverSet<Diary> {
-        var observers = ObserverSet<Diary>()
-        observers.insert(observer, replay: .none)
-        return observers
-    }
-
     @Test func `A callback of a primary may call the mailbox when a stop releases it`() {
         let mailbox = mailbox()
         let log = EventLog()
@@ -39,29 +33,14 @@ import Testing
                 mailbox?.dispatch(Written(line: "from the end"))
                 log.add("ended")
             }
-            mailbox.close(keeping: observers(of: Listener(body(holding: guest))))
+            mailbox.enqueue(.observe(Listener(body(holding: guest)), replay: .none))
         }
         #expect(log.events == [])
-        // The next stop keeps another set of observers.
-        mailbox.close(keeping: ObserverSet())
+        mailbox.close()
         #expect(log.events == ["ended"])
     }
 
-    @Test func `A callback of a primary is released when it is cancelled after a restart, not at the next stop`() {
-        let mailbox = mailbox()
-        let log = EventLog()
-        var kept: ObserverSet<Diary>
-        do {
-            let observer = Listener(body(holding: Guest { log.add("ended") }))
-            mailbox.close(keeping: observers(of: observer))
-            kept = mailbox.open {}
-            kept.remove(observer)
-        }
-        #expect(log.events == ["ended"])
-        mailbox.close(keeping: kept)
-    }
-
-    @Test func `A callback of a primary is released with the primary even if its subscription is kept`() async throws {
+    @Test func `A callback of a primary is released when it stops even if its subscription is kept`() async throws {
         let log = EventLog()
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         let subscription: Subscription
@@ -75,7 +54,6 @@ import Testing
             subscription = primary.observe(body(holding: guest))
             try await primary.send(Written(line: "a"))
             await primary.stop()
-            #expect(log.events == [], "there may be another start")
         }
         for await _ in ends {}
         subscription.cancel()
@@ -104,32 +82,6 @@ import Testing
             mailbox.enqueue(.ignore(observer))
         }
         #expect(ended.events == ["1", "2", "3"])
-        #expect(!mailbox.hasRequests)
-    }
-
-    @Test func `A callback of a primary that a stop keeps is released when it is cancelled then`() {
-        let mailbox = mailbox()
-        let ended = EventLog()
-        do {
-            let observer = Listener(body(holding: Guest { ended.add("ended") }))
-            mailbox.close(keeping: observers(of: observer))
-            #expect(observer.deactivate())
-            mailbox.enqueue(.ignore(observer))
-        }
-        #expect(ended.events == ["ended"])
-        #expect(!mailbox.hasRequests)
-    }
-
-    @Test func `A callback of a primary that was cancelled in the last turn is not kept by the stop`() {
-        let mailbox = mailbox()
-        let ended = EventLog()
-        do {
-            let observer = Listener(body(holding: Guest { ended.add("ended") }))
-            let observers = observers(of: observer)
-            #expect(observer.deactivate())
-            mailbox.close(keeping: observers, returning: [.ignore(observer)])
-        }
-        #expect(ended.events == ["ended"])
         #expect(!mailbox.hasRequests)
     }
 

@@ -21,11 +21,13 @@ import Testing
     }
 }
 
-/// A primary that starts and stops at the same endpoints and continues its journal, a member, and strangers.
+/// Primaries, one after the other at the same endpoints and with the same journal, a member, and strangers.
 private struct Lives {
     private let member = NodeKeys.generate()
     private let keys = (0..<5).map { _ in NodeKeys.generate() }
-    private let cluster: SecuredCounter
+    private let primaryKeys = NodeKeys.generate()
+    private let journal = MemoryJournal()
+    private let endpoints: PrimaryConfiguration
     private let strangers: [Stranger]
     private let admissions = EventLog()
     private let secret = SessionSecret.random()
@@ -33,19 +35,25 @@ private struct Lives {
     private let message: [UInt8]
 
     init() async throws {
-        let journal = MemoryJournal()
         let watermark = try await Self.watermark(of: secret.session, in: journal)
         let action = WireAction.named("StepChangeRequested", .map(["step": .unsigned(1000)]))
         message = try WireAction.message([action], first: 1, secret, watermark)
-        let endpoints = try Self.freeEndpoints()
-        let cluster = try SecuredCounter(["\(member.publicKey) member follow=* send=*/*"], journal: journal) {
-            ($0.publish, $0.receipts, $0.actions) = (endpoints.publish, endpoints.receipts, endpoints.actions)
-        }
+        endpoints = try Self.freeEndpoints()
         var strangers: [Stranger] = []
-        for security in keys.map({ cluster.security($0).curve }) + [nil] {
+        let primary = primaryKeys.publicKey
+        for security in keys.map({ ClientSecurity(keys: $0, primary: primary).curve }) + [nil] {
             strangers.append(try await Stranger(at: endpoints, security, pushing: message, admissions))
         }
-        (self.cluster, self.strangers) = (cluster, strangers)
+        self.strangers = strangers
+    }
+
+    private func started() async throws -> SecuredCounter {
+        let list = ["\(member.publicKey) member follow=* send=*/*"]
+        let cluster = try SecuredCounter(list, keys: primaryKeys, journal: journal) {
+            ($0.publish, $0.receipts, $0.actions) = (endpoints.publish, endpoints.receipts, endpoints.actions)
+        }
+        try await cluster.primary.startOnceItsPortsAreFree()
+        return cluster
     }
 
     /// Begins the journal without keys, so that the process has no ZAP handler yet.
@@ -76,13 +84,13 @@ private struct Lives {
 
     /// Starts the primary, waits until it has served the member and refused all strangers, and stops it.
     func live(_ number: Int) async throws {
-        try await cluster.primary.startOnceItsPortsAreFree()
+        let cluster = try await started()
         let replica = try await cluster.replica(cluster.security(member))
         let sender = try await cluster.sender(cluster.security(member))
         try await replica.reached(sender.send(CounterIncreaseRequested()))
         for key in keys.map(\.publicKey) {
             for socket in ["publish", "receipts", "actions"] {
-                while cluster.refusals(of: key, at: socket) < number, admissions.events.isEmpty {
+                while cluster.refusals(of: key, at: socket) < 1, admissions.events.isEmpty {
                     try Task.checkCancellation()
                     await Task.yield()
                 }
@@ -101,7 +109,7 @@ private struct Lives {
 
     /// The message of the strangers is valid: the member may send it.
     func checkMessage() async throws {
-        try await cluster.primary.startOnceItsPortsAreFree()
+        let cluster = try await started()
         let address = try await cluster.node.address
         let peer = try await RawPeer(address, at: address.receipts, cluster.security(member).curve)
         _ = try await peer.watermark(of: secret.session)

@@ -413,9 +413,9 @@ import Testing
         await cluster.node.stop()
     }
 
-    @Test func `A primary with keys serves again after a stop`() async throws {
-        let cluster = try SecuredCounter([line(member, "member follow=*")])
+    @Test func `A primary with keys serves after another one in its process`() async throws {
         for _ in 0..<2 {
+            let cluster = try SecuredCounter([line(member, "member follow=*")])
             try await cluster.node.start()
             let replica = try await cluster.replica(cluster.security(member))
             await replica.waits { $0 == .live }

@@ -264,19 +264,14 @@ import Testing
     }
 
     @Test
-    func `A sender's intake fires its trigger at the size that the loop set, at once if it is reached`() async throws {
-        let loop = try PollLoop()
-        defer { loop.shutdown() }
+    func `A sender's intake fires its trigger at the size that the loop set, at once if it is reached`() async {
         let intake = SenderIntake(maxPending: .max)
         let (chunks, drained) = AsyncStream.makeStream(of: Int.self)
-        let trigger = await Task(executorPreference: LoopTaskExecutor(on: loop)) {
-            loop.makeTrigger { if let actions = intake.drain() { drained.yield(actions.chunk.count) } }
-        }.value
         func enqueue(_ count: Int) {
             for _ in 0..<count { _ = [UInt8](repeating: 9, count: 9).withUnsafeBufferPointer { intake.attempt($0) } }
         }
         enqueue(1)
-        intake.open(trigger)
+        intake.open { if let actions = intake.drain() { drained.yield(actions.chunk.count) } }
         var chunk = chunks.makeAsyncIterator()
         // One ring too early would drain fewer actions.
         intake.fireTrigger(at: 1)
@@ -295,7 +290,6 @@ import Testing
         intake.fireTrigger(at: 0)
         enqueue(1)
         #expect(await chunk.next() == 1, "an empty buffer fires no trigger")
-        withExtendedLifetime(trigger) {}
     }
 
     @Test func `A sender's intake, as bytes has a socket with room for the frames of a window`() {

@@ -13,16 +13,18 @@ final class SecuredCounter: Sendable {
     let node: PrimaryNode
     let primary: Primary<Counter>
     let log = EventLog()
-    private let keys = NodeKeys.generate()
+    private let keys: NodeKeys
     private let folder: TemporaryFolder
     private let list: String
 
     /// - Parameter lines: of the access list.
     init(
         _ lines: [String],
+        keys: NodeKeys = .generate(),
         journal: (any Journal)? = nil,
         configure: (inout PrimaryConfiguration) -> Void = { _ in }
     ) throws {
+        self.keys = keys
         folder = try TemporaryFolder()
         list = folder.path + "/access"
         var configuration = PrimaryConfiguration.quick

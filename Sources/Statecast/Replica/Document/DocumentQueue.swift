@@ -21,13 +21,13 @@ package enum DocumentStep: Sendable {
 /// The steps between the loop, which must not wait, and the document, which may be slow.
 ///
 /// The document dequeues all steps at once, so a slow document skips intermediate states instead of lagging.
-final class DocumentQueue: Sendable {
-    struct Batch: Sendable {
-        var steps: [DocumentStep] = []
+package final class DocumentQueue: Sendable {
+    package struct Batch: Sendable {
+        package var steps: [DocumentStep] = []
         /// The approximate memory of the steps.
         var bytes = 0
         /// Whether the queue was full since the last batch, so that the producer waits for room.
-        var wasFull = false
+        package var wasFull = false
         var hasSnapshot: Bool {
             steps.contains { step in if case .install = step { true } else { false } }
         }
@@ -41,7 +41,7 @@ final class DocumentQueue: Sendable {
 
     private let storage = Monitor(Storage())
 
-    func enqueue(_ step: DocumentStep) {
+    package func enqueue(_ step: DocumentStep) {
         storage.change { storage in
             storage.batch.steps.append(step)
             storage.batch.bytes += step.bytes
@@ -73,10 +73,18 @@ final class DocumentQueue: Sendable {
     /// Dequeues when the consumer runs, not when it is woken: steps that arrive meanwhile belong to the batch.
     private func next() async -> Batch? {
         try? await storage.wait { $0.isSignaled || $0.isFinished ? () : nil }
-        return storage.change { storage in
-            guard storage.isSignaled, !Task.isCancelled else { return nil }
+        return Task.isCancelled ? nil : dequeue()
+    }
+
+    /// All queued steps; `nil` if nothing has happened since the last call.
+    package func dequeue() -> Batch? {
+        storage.change { storage in
+            guard storage.isSignaled else { return nil }
             defer { storage = Storage(isFinished: storage.isFinished) }
             return storage.batch
         }
     }
+
+    /// Whether ``dequeue()`` returns steps.
+    package var isSignaled: Bool { storage.value.isSignaled }
 }

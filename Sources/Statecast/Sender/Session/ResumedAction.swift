@@ -1,4 +1,4 @@
-import StatecastProtocol
+package import StatecastProtocol
 
 /// An action that an earlier process submitted, and whose outcome that process did not acknowledge.
 public struct ResumedAction: Sendable {
@@ -24,17 +24,19 @@ public struct ResumedAction: Sendable {
     }
 }
 
-/// The content of a session file that a sender has claimed.
-struct ResumedSession {
-    let file: SessionFile
-    let saved: SavedSession
+/// A session that continues.
+package struct ResumedSession {
+    let storage: any SessionStorage
+    package let saved: SavedSession
     let actions: [ResumedAction]
     /// The receipts of the actions.
     let pages: [ReceiptPage]
 
-    init(_ file: SessionFile, of store: StoreName) throws(StatecastError) {
-        self.file = file
-        saved = try file.claim(for: store)
+    /// - Parameters:
+    ///   - storage: where its changes are saved.
+    ///   - saved: what is in the storage.
+    package init(_ saved: SavedSession, in storage: any SessionStorage) {
+        (self.saved, self.storage) = (saved, storage)
         var (actions, pages): ([ResumedAction], [ReceiptPage]) = ([], [])
         for action in saved.actions {
             let page: ReceiptPage

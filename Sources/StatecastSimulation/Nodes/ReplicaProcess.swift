@@ -1,27 +1,23 @@
 import Statecast
 import StatecastCoding
-import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
-/// A replica, with the production code of its machine and its document.
-final class SimulatedReplica {
+/// The process of a replica, with the production code of its driver and its document.
+final class ReplicaProcess {
     private let world: World
     let name: String
     let store: SimulatedStore
     /// The build of the store whose types it has.
     let build: SimulatedStore.Build
     private let limits: Limits
-    private let network: Network
     let host: Host
-    private(set) var process: Process
-    private(set) var machine: ReplicaMachine
-    private(set) var socket: Subscriber!
+    let process: Process
+    let socket: Subscriber
+    private let driver: ReplicaDriver
+    private let output: ReplicaOutput
     private var document: any ShownDocument
-    private var loop: Loop!
     private var random: SplitMix64
-    private var steps: [DocumentStep] = []
-    private var stepBytes = 0
     private var isProcessing = false
     private(set) var status = ReplicaStatus.joining
     private(set) var position: Position?
@@ -30,21 +26,28 @@ final class SimulatedReplica {
     private(set) var events: [(time: Instant, event: ReplicaEvent)] = []
     /// Whether it has reported that it goes back, and does not show it yet.
     private var hasReportedRewind = false
-    /// Set when a hostile primary begins to serve: the time at which it ends. The replica may show its state for
-    /// longer, so the value stays until a state is shown after that time that the true primary published. Then it is
-    /// `nil` again.
-    var hostileUntil: Instant?
-
-    private static let maxMessagesPerTurn = 512
 
     init(_ name: String, of store: SimulatedStore, _ world: World, _ network: Network, on host: Host, limits: Limits) {
-        (self.name, self.store, self.world, self.network) = (name, store, world, network)
+        (self.name, self.store, self.world) = (name, store, world)
         (self.host, self.limits, build) = (host, limits, store.build)
         random = world.random.split()
         process = Process(name, on: host, in: world)
-        machine = ReplicaMachine(limits: limits, now: process.now)
+        let endpoint = RestartingPrimary.publish
+        socket = Subscriber(of: process, network, node: name, user: name, of: store.name, to: endpoint)
+        output = ReplicaOutput(store.name)
+        driver = ReplicaDriver(
+            store.name,
+            from: endpoint,
+            hasKeys: false,
+            limits: limits,
+            environment: SimulatedEnvironment(process),
+            output: output,
+            logger: .silent
+        )
         document = Self.document(of: store, typed: random.oneIn(2), maxBytes: limits.maxSnapshotBytes)
     }
+
+    var machine: ReplicaMachine { driver.machine }
 
     private static func document(of store: SimulatedStore, typed: Bool, maxBytes: Int) -> any ShownDocument {
         func document<State: SimulatedState>(of _: State.Type) -> any ShownDocument {
@@ -61,51 +64,41 @@ final class SimulatedReplica {
     }
 
     func start() {
-        loop = Loop(of: process) { [weak self] in self?.poll() }
-        connect()
-        perform(machine.start(at: process.now, using: &random))
-        loop.wake(atLocal: machine.nextDeadline)
-    }
-
-    private func connect() {
-        socket = Subscriber(
-            of: process,
-            network,
-            node: name,
-            user: name,
-            to: SimulatedPrimary.endpoint
-        ) { [weak self] in self?.loop.wake(at: $0) }
+        driver.onDirective = { [weak self] in self?.performs($0) }
+        socket.onMessage = { [weak self] in self?.receives($0) }
+        socket.onReadable = { [weak self] in
+            self?.driver.drain()
+            self?.polled()
+        }
+        socket.onDeadline = { [weak self] in self?.tick() }
+        driver.start(on: socket)
     }
 
     /// The process ends.
     func end() {
         process.end()
         socket.close()
+        driver.stop()
     }
 
     // MARK: Events
 
-    private var isFull: Bool { stepBytes >= limits.maxBacklogBytes }
-
-    private func poll() {
-        for _ in 0..<Self.maxMessagesPerTurn where !isFull {
-            guard let message = socket.next() else { break }
-            received(message)
-        }
-        if isFull { machine.heard(at: process.now) }
+    private func tick() {
+        driver.drain()
         if process.now >= machine.nextDeadline { world.coverage.note(machine.phaseName, .tick) }
-        perform(machine.tick(at: process.now, using: &random))
-        loop.wake(atLocal: machine.nextDeadline)
-        if !isFull, let arrival = socket.nextArrival { loop.wake(at: arrival) }
+        driver.tick()
+        polled()
     }
 
-    private func received(_ message: [UInt8]) {
+    private func receives(_ message: [UInt8]) {
         guard let (address, frame) = try? Message.decode(message), address.store == store.name else {
-            if hostileUntil != nil { return machine.heard(at: process.now) }
             return world.violated(.messagesAreReadable, "\(name) received an unreadable message")
         }
         world.coverage.note(machine.phaseName, frame)
-        perform(machine.received(frame, on: address.topic, at: process.now, using: &random))
+        requireLimits()
+    }
+
+    private func requireLimits() {
         world.require(
             machine.backlogBytes <= limits.maxBacklogBytes,
             .limitsHold,
@@ -113,63 +106,39 @@ final class SimulatedReplica {
         )
     }
 
-    private func perform(_ directives: [ReplicaDirective]) {
-        for directive in directives {
-            switch directive {
-            case .subscribe(let topic):
-                if case .join = topic {
-                    world.require(
-                        socket.wanted[Address(store.name, .feed).bytes] != nil,
-                        .subscriptionsMatch,
-                        "\(name) joins before it subscribes to the feed"
-                    )
-                }
-                socket.subscribe(Address(store.name, topic).bytes)
-            case .unsubscribe(let topic):
-                socket.unsubscribe(Address(store.name, topic).bytes)
-            case .reconnect:
-                socket.replace(noticedAfter: random.duration(.zero ... .seconds(30)))
-                connect()
-            case .install(let snapshot, let position, let digest):
-                enqueue(.install(snapshot: snapshot, position, digest: digest))
-            case .apply(let patch, let position): enqueue(.apply(patch: patch, position))
-            case .verify(let position, let digest): enqueue(.verify(position, digest: digest))
-            case .status(let status): enqueue(.status(status))
-            case .count(let event):
-                events.append((world.now, event))
-                if event == .rewound { hasReportedRewind = true }
-            case .time: break
-            }
-        }
-    }
-
-    // MARK: Document
-
-    private func enqueue(_ step: DocumentStep) {
-        steps.append(step)
-        stepBytes += step.bytes
-        guard !isProcessing else { return }
+    private func polled() {
+        requireLimits()
+        guard !isProcessing, output.queue.isSignaled else { return }
         isProcessing = true
         process.schedule(after: random.duration(.microseconds(10) ... .milliseconds(random.oneIn(20) ? 300 : 1))) {
             [weak self] in self?.processSteps()
         }
     }
 
+    private func performs(_ directive: ReplicaDirective) {
+        guard case .count(let event) = directive else { return }
+        events.append((world.now, event))
+        if event == .rewound { hasReportedRewind = true }
+    }
+
+    // MARK: Document
+
+    /// As `Replica.processSteps`.
     private func processSteps() {
-        let batch = steps
-        (steps, stepBytes, isProcessing) = ([], 0, false)
-        let outcome = document.show(batch)
+        isProcessing = false
+        guard let batch = output.queue.dequeue() else { return }
+        let outcome = document.show(batch.steps)
         if let verification = outcome.verification {
             process.schedule(after: random.duration(.microseconds(50) ... .seconds(1))) { [weak self] in
-                self?.enqueue(verification.run())
+                self?.output.queue.enqueue(verification.run())
+                self?.polled()
             }
         }
         if let (position, digest) = outcome.shown { showed(position, digest) }
         if let failure = outcome.failure {
             world.note("\(name) document failed at \(failure.position): \(failure.reason)")
             world.coverage.note(machine.phaseName, .documentFailed)
-            perform(machine.failed(at: failure.position, failure.reason, now: process.now, using: &random))
-            loop.wake(atLocal: machine.nextDeadline)
+            driver.documentFailed(failure)
         }
         for status in outcome.statuses {
             world.note("\(name) is \(status)")
@@ -177,9 +146,10 @@ final class SimulatedReplica {
         }
         if let confirmed = outcome.confirmed {
             world.coverage.note(machine.phaseName, .documentConfirmed)
-            machine.confirmed(at: confirmed)
+            driver.documentConfirmed(at: confirmed)
         }
-        loop.wake()
+        if batch.wasFull { driver.resumeReading() }
+        polled()
     }
 
     private func showed(_ position: Position, _ digest: UInt64) {
@@ -190,7 +160,7 @@ final class SimulatedReplica {
                 .positionsRise,
                 "\(name) goes back from \(last) to \(position), an earlier incarnation"
             )
-            if position.revision < last.revision, hostileUntil == nil {
+            if position.revision < last.revision {
                 world.require(
                     last.epoch < position.epoch && hasReportedRewind,
                     .positionsRise,
@@ -200,13 +170,7 @@ final class SimulatedReplica {
             }
         }
         (self.position, self.digest) = (position, digest)
-        if let until = hostileUntil {
-            if world.now >= until, !socket.hasUnread, store.history.wasPublished(digest, at: position) {
-                hostileUntil = nil
-            }
-        } else {
-            store.history.shown(position, digest: digest, by: name)
-        }
+        store.history.shown(position, digest: digest, by: name)
     }
 }
 

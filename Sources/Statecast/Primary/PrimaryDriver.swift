@@ -1,0 +1,161 @@
+package import Logging
+import Metrics
+package import StatecastProtocol
+
+/// The synchronous part of a primary's node: passes what arrives to the stores, lets them take turns, publishes, and
+/// reads the access list again. Used on one thread only: the loop of a node, or a simulation.
+package final class PrimaryDriver {
+    private let configuration: PrimaryConfiguration
+    private let access: AccessControl?
+    private let environment: any StoreEnvironment
+    private let logger: Logger
+    private let setTimer: (Instant?) -> Void
+    private let wake: @Sendable () -> Void
+    private var sockets: PrimarySockets?
+    /// `nil` while it does not serve.
+    private var stores: HostedStores?
+    /// The sockets whose connections have to be closed after the access list was read again.
+    private let refreshes: EventQueue<[AccessControl.SocketRole]>
+    private var nextRefresh: Instant?
+    private var isRefreshing = false
+    /// Whether the list has to be read again after the present refresh.
+    private var isReloadDue = false
+
+    /// The bounds of the actions that are received between two turns.
+    private static let maxFramesPerTurn = 512
+    private static let maxBytesPerTurn = 4 << 20
+    /// The interval at which a node with keys checks whether its access list has changed.
+    private static let accessInterval = Duration.seconds(1)
+
+    /// - Parameters:
+    ///   - access: of a node with keys.
+    ///   - setTimer: lets ``tick()`` be called at an instant, instead of the one set before; `nil`: never.
+    ///   - wake: lets ``turn()`` be called soon; from any thread.
+    package init(
+        _ configuration: PrimaryConfiguration,
+        _ access: AccessControl?,
+        environment: any StoreEnvironment,
+        logger: Logger,
+        setTimer: @escaping (Instant?) -> Void,
+        wake: @escaping @Sendable () -> Void
+    ) {
+        (self.configuration, self.access, self.environment) = (configuration, access, environment)
+        (self.logger, self.setTimer, self.wake) = (logger, setTimer, wake)
+        refreshes = EventQueue(wake: wake)
+    }
+
+    /// Serves recovered stores.
+    ///
+    /// - Parameters:
+    ///   - actionsEndpoint: what the primary advertises to senders.
+    ///   - turnBudget: what a store does in a turn.
+    ///   - onFailure: called when a store, and therefore the primary, has failed.
+    package func serve(
+        _ recovered: [any StartableStore],
+        on sockets: PrimarySockets,
+        actionsEndpoint: String,
+        turnBudget: TurnBudget,
+        onFailure: @escaping (StatecastError) -> Void
+    ) {
+        let services = NodeServices(
+            limits: configuration.limits,
+            actionsEndpoint: actionsEndpoint,
+            environment: environment,
+            journalPolicy: configuration.journal,
+            turnBudget: turnBudget,
+            publish: { [weak sockets] store, message in sockets?.publish(message, of: store) },
+            fail: onFailure,
+            wake: wake
+        )
+        self.sockets = sockets
+        stores = HostedStores(recovered, on: services) { [logger] in Self.count($0, logger) }
+        stores?.begin()
+        if access != nil { nextRefresh = environment.now.advanced(by: Self.accessInterval) }
+        tick()
+    }
+
+    /// Closes the sockets and ends all effects. Actions that were dispatched or accepted before are reduced.
+    package func stop() {
+        stores?.finish()
+        (sockets, nextRefresh) = (nil, nil)
+        stores?.end()
+        stores = nil
+    }
+
+    /// The position of a store; `nil` if it is not served.
+    package func position(of store: StoreName) -> Position? { stores?.position(of: store) }
+
+    /// A queue or table of a store that is beyond its limit, which only a fault can cause.
+    package var exceededLimit: String? { stores?.exceededLimit }
+
+    /// Closes all connections of all sockets.
+    func closeConnections(because reason: String) { sockets?.closeConnections(because: reason) }
+
+    // MARK: Events
+
+    /// Subscriptions have arrived.
+    package func receiveSubscriptions() {
+        guard let sockets, let stores else { return }
+        sockets.receiveSubscriptions(stores)
+        turn()
+    }
+
+    /// Actions have arrived.
+    package func receiveActions() {
+        guard let sockets, let stores else { return }
+        // Further frames wait in the socket, then in their senders' outboxes.
+        guard stores.takesFrames else { return sockets.takesActions = false }
+        var bytes = 0
+        for _ in 0..<Self.maxFramesPerTurn where stores.takesFrames {
+            guard bytes < Self.maxBytesPerTurn, let next = sockets.nextActions() else { break }
+            bytes += next.message.count
+            stores.receivedActions(next.message) { store throws(Rejection) in
+                try access?.sender(next.user, to: store)
+            }
+        }
+        turn()
+    }
+
+    /// Handles deadlines.
+    package func tick() {
+        if let nextRefresh, environment.now >= nextRefresh { refreshAccess(always: false) }
+        stores?.tick()
+        turn()
+    }
+
+    /// Lets each store take a turn.
+    package func turn() {
+        guard let stores else { return }
+        for narrowed in refreshes.dequeueAll() { refreshed(narrowed) }
+        let next = stores.turn()
+        if stores.takesFrames { sockets?.takesActions = true }
+        setTimer(next.map { next in nextRefresh.map { min(next, $0) } ?? next } ?? nextRefresh)
+    }
+
+    /// Counts a message that was not passed to a store.
+    static func count(_ code: Rejection.Code, _ logger: Logger) {
+        Counter(label: "statecast_primary_messages_dropped_total", dimensions: [("code", code.rawValue)]).increment()
+        logger.debug("message dropped", metadata: ["code": "\(code)"])
+    }
+
+    // MARK: Access
+
+    /// Reads the access list, on another thread.
+    ///
+    /// - Parameter always: also if it seems not to have changed.
+    package func refreshAccess(always: Bool) {
+        guard stores != nil, let access else { return }
+        guard !isRefreshing else { return isReloadDue = isReloadDue || always }
+        (isRefreshing, isReloadDue, nextRefresh) = (true, false, nil)
+        environment.startInBackground { [refreshes] in refreshes.append(access.refresh(always: always)) }
+    }
+
+    private func refreshed(_ narrowed: [AccessControl.SocketRole]) {
+        isRefreshing = false
+        for role in narrowed {
+            sockets?.closeConnections(role, because: "the access list permits a peer less than before")
+        }
+        if isReloadDue { return refreshAccess(always: true) }
+        nextRefresh = environment.now.advanced(by: Self.accessInterval)
+    }
+}
