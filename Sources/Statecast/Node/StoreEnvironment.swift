@@ -51,16 +51,13 @@ struct ThreadedEnvironment: StoreEnvironment {
     func randomBits() -> UInt64 { .random(in: .min ... .max) }
 
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue {
-        DispatchWorkQueue(queue: DispatchQueue(label: label, qos: priority == .high ? .userInitiated : .utility))
+        DispatchQueue(label: label, qos: priority == .high ? .userInitiated : .utility)
     }
 
     func startInBackground(_ work: @escaping @Sendable () -> Void) { Threads.startInBackground(work) }
 }
 
-private struct DispatchWorkQueue: WorkQueue {
-    let queue: DispatchQueue
-
-    func async(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
-
-    func sync(_ job: @Sendable () -> Void) { queue.sync(execute: job) }
+extension DispatchQueue: WorkQueue {
+    package func async(_ job: @escaping @Sendable () -> Void) { async(execute: job) }
+    package func sync(_ job: @Sendable () -> Void) { sync(execute: job) }
 }

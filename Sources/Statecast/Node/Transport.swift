@@ -22,7 +22,6 @@ package protocol PushTransport: AnyObject {
     ///
     /// - Returns: the endpoint to which it connects, or a rejection with code `endpoint-refused`.
     func connect(to advertised: String) -> Result<String, Rejection>
-    /// Closes the connection.
     func close()
     /// - Returns: `false` if no peer is connected or there is no room; `nil` if it is closed, and after a failure,
     ///   which it logs.

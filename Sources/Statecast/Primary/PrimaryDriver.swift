@@ -88,7 +88,6 @@ package final class PrimaryDriver {
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
     package var exceededLimit: String? { stores?.exceededLimit }
 
-    /// Closes all connections of all sockets.
     func closeConnections(because reason: String) { sockets?.closeConnections(because: reason) }
 
     // MARK: Events

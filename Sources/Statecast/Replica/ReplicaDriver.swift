@@ -47,7 +47,6 @@ package final class ReplicaDriver {
         setTimer()
     }
 
-    /// Closes the connection.
     package func stop() { transport = nil }
 
     // MARK: Events
@@ -141,7 +140,6 @@ package final class ReplicaDriver {
 
 /// What the driver of a replica reports to other threads.
 package struct ReplicaOutput: Sendable {
-    /// The steps for the document.
     package let queue = DocumentQueue()
     let lag: ReplicaLag
     let metrics: ReplicaMetrics
