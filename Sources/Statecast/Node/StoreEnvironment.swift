@@ -19,7 +19,7 @@ package protocol StoreEnvironment: Sendable {
     var effectExecutor: (any TaskExecutor)? { get }
 }
 
-/// The random numbers of an environment: for secrets and identities, and to seed a generator of delays.
+/// The random numbers of an environment: for secrets, identities, nonces, and delays or their seed.
 struct EnvironmentRandom: RandomNumberGenerator {
     let environment: any StoreEnvironment
 
@@ -28,7 +28,7 @@ struct EnvironmentRandom: RandomNumberGenerator {
 
 /// How soon the jobs of a queue run.
 package enum WorkPriority: Sendable {
-    /// A store waits for them.
+    /// A node waits for them.
     case high
     case low
 }

@@ -7,7 +7,7 @@ package protocol Transport: AnyObject {
     func next() -> [UInt8]?
     func subscribe(_ topic: Topic)
     func unsubscribe(_ topic: Topic)
-    /// Replaces the connection by a new one, without the subscriptions of the old one.
+    /// Replaces the connection by a new one, without the subscriptions and the unread messages of the old one.
     func reconnect()
     /// Whether the node is called when a message has arrived.
     var wantsReadable: Bool { get set }
@@ -18,9 +18,9 @@ package protocol Transport: AnyObject {
 /// The socket on which a sender pushes its actions: one of libzmq on a loop, or a simulated one. Used on one thread
 /// only.
 package protocol PushTransport: AnyObject {
-    /// Connects to the endpoint that the primary advertises, instead of the one before.
+    /// Begins to connect to the endpoint that the primary advertises, or that is configured, instead of the one before.
     ///
-    /// - Returns: the endpoint to which it connects, or a rejection with code `endpoint-refused`.
+    /// - Returns: the endpoint, or a rejection with code `endpoint-refused`.
     func connect(to advertised: String) -> Result<String, Rejection>
     func close()
     /// - Returns: `false` if no peer is connected or there is no room; `nil` if it is closed, and after a failure,

@@ -74,7 +74,7 @@ package final class PrimaryDriver {
         tick()
     }
 
-    /// Closes the sockets and ends all effects. Actions that were dispatched or accepted before are reduced.
+    /// Reduces the requests of the own process if the disk has room, closes the sockets, and ends all effects. Blocks.
     package func stop() {
         stores?.finish()
         (sockets, nextRefresh) = (nil, nil)

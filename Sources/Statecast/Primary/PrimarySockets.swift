@@ -17,8 +17,8 @@ package protocol BoundSocket: AnyObject {
 
 /// The bound sockets of a primary. Used on one thread only.
 ///
-/// A subscription at the wrong endpoint is refused here. With keys, it passes the access list here, too. So the stores
-/// see only what is permitted.
+/// A subscription at the wrong endpoint is refused here. With keys, one to receipts passes the access list here, too;
+/// the handshake decides who may follow states.
 package final class PrimarySockets {
     let address: PrimaryAddress
     /// For states, in the order of `PrimaryConfiguration.feeds`.

@@ -64,7 +64,7 @@ package final class SenderDriver {
         }
     }
 
-    /// Gives up the actions of a sender that never ran; `stop` leaves none.
+    /// Gives up the actions of a sender that was released without `stop`, which leaves none.
     deinit {
         var submitted: [SenderDirective] = []
         if let chunk = receipts.dequeue() { submitted = machine.submitted(chunk) }
@@ -80,8 +80,8 @@ package final class SenderDriver {
     /// Begins to send.
     ///
     /// - Parameters:
-    ///   - onSubmission: called on any thread when actions were submitted, to let ``submitted()`` be called.
-    ///   - onSave: called on any thread when the session file was written, to let ``sessionSaved()`` be called.
+    ///   - onSubmission: called on any thread when enough actions were submitted, to let ``submitted()`` be called.
+    ///   - onSave: called on any thread at the start and after each write, to let ``sessionSaved()`` be called.
     package func start(
         on down: any Transport,
         pushingOn up: any PushTransport,
@@ -95,7 +95,7 @@ package final class SenderDriver {
         dequeue()
     }
 
-    /// Closes the sockets. Actions without a receipt are rejected with the cause.
+    /// Saves what was submitted, gives up the actions without an outcome, and closes the sockets. Blocks meanwhile.
     package func stop(because cause: String) {
         intake.close(because: cause)
         dequeue()

@@ -34,7 +34,7 @@ final class Network {
         return path
     }
 
-    /// Ends all interruptions.
+    /// Ends all partitions; silent connections stay.
     func heal() { for path in paths.values { path.unblock() } }
 
     /// A delay before a broken connection is tried again.

@@ -18,7 +18,7 @@ final class Pusher: PushTransport {
     private var attempts = 0
     /// Called when there is room, and the node waits for it.
     var onWritable: () -> Void = {}
-    /// Called with the result of each attempt to connect.
+    /// Called with whether the advertised endpoint is accepted.
     var onConnect: (_ isAccepted: Bool) -> Void = { _ in }
     /// Called before a frame is sent. Whether it is.
     var onPush: (OutgoingFrame) -> Bool = { _ in true }
