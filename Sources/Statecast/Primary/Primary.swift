@@ -232,8 +232,8 @@ extension Primary: ActionDispatcher, CurrentStateSource {
     /// It contains the actions for which ``send(_:)`` has returned, and not yet those that were only dispatched.
     public var state: State { mailbox.state }
 
-    /// Calls `body` for each update that is published, until the subscription is cancelled or dropped, or the primary
-    /// stops.
+    /// Calls `body` for each update that is published, until the subscription is cancelled or dropped, or ``run()``
+    /// ends; then `body` is released, sequences end, and further observers receive nothing.
     ///
     /// An update may contain many actions, so its change names none. Updates are durable before they are shown.
     /// Registrations and actions share one queue: the replayed state contains the actions that the same thread

@@ -117,7 +117,7 @@ package final class ReplicaDriver {
             case .subscribe(let topic): transport?.subscribe(topic)
             case .unsubscribe(let topic): transport?.unsubscribe(topic)
             case .reconnect:
-                logger.debug("the connection delivers nothing, connecting anew", metadata: ["store": "\(store)"])
+                logger.debug("the connection does not work, connecting anew", metadata: ["store": "\(store)"])
                 transport?.reconnect()
             case .install(let snapshot, let position, let digest):
                 output.queue.enqueue(.install(snapshot: snapshot, position, digest: digest))

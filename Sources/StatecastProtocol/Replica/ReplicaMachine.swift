@@ -51,8 +51,10 @@ package struct ReplicaMachine: Hashable, Sendable {
     private var heartbeatInterval: Duration
     private var lastHeard: Instant
     private var connection: ConnectionWatch
-    /// The number of joins without an answer since the last one.
+    /// The number of joins without an answer since the last one, although other messages of the primary arrived.
     private var unansweredJoins = 0
+    /// Whether a message of the primary arrived since the last join.
+    private var hasHeard = false
 
     package init(limits: Limits, now: Instant) {
         self.limits = limits
@@ -131,9 +133,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         switch phase {
         case .waiting: return sendJoin(at: now, using: &generator)
         case .joining:
-            unansweredJoins += 1
+            if hasHeard { unansweredJoins += 1 }
             // A connection that brings heartbeats may carry no requests.
-            return unansweredJoins < 8 * limits.maxUnansweredRequests
+            return unansweredJoins / 8 < limits.maxUnansweredRequests
                 ? leaveJoin() + sendJoin(at: now, using: &generator) : reconnect(at: now, using: &generator)
         case .pulling: return rejoin(after: backoff.next(using: &generator), at: now, using: &generator)
         case .following: return changed(to: .stale)
@@ -164,6 +166,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         if case .waiting = phase { connection.startWaiting(at: now) }
         let topic = Topic.join(Nonce(using: &generator), position)
         join = Join(topic: topic)
+        hasHeard = false
         phase = .joining(deadline: now.advanced(by: backoff.next(using: &generator)))
         return [.count(.joining), .subscribe(topic)]
     }
@@ -212,6 +215,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         heard(at: now)
+        hasHeard = true
         var directives: [ReplicaDirective]
         switch (topic, frame) {
         case (.feed, .update(let update)):

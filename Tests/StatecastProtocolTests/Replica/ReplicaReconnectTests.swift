@@ -65,6 +65,7 @@ import Testing
     @Test func `A replica replaces a connection that brings heartbeats and carries no joins`() {
         var bench = ReplicaBench()
         var joins = 0
+        bench.heartbeat(head: 9)
         while bench.reconnections.isEmpty {
             let join = bench.joinTopic
             bench.wait()
@@ -75,6 +76,24 @@ import Testing
         #expect(bench.subscriptions.first == .feed && bench.joinsFrom == .some(nil))
         bench.welcome(head: 9, offer: ReplicaBench.offer(9, bytes: 1, chunk: 1))
         #expect(bench.chunksAsked == [0])
+    }
+
+    @Test func `A replica counts no join of a silent connection, and need not replace one that carries no joins`() {
+        var limits = Limits()
+        limits.maxRetryDelay = .seconds(1)
+        var silent = ReplicaBench(limits)
+        // Forty joins take less time than the silence before the next replacement.
+        while silent.reconnections.count < 8 { silent.wait() }
+        let delays = zip(silent.reconnections, silent.reconnections.dropFirst()).map { $0.duration(to: $1) }
+        #expect(delays.suffix(3).allSatisfy { $0 >= .seconds(60) }, "\(delays)")
+
+        limits.maxUnansweredRequests = .max
+        var patient = ReplicaBench(limits)
+        for _ in 0..<100 {
+            patient.wait()
+            patient.heartbeat(head: 9)
+        }
+        #expect(patient.reconnections == [])
     }
 
     @Test func `A replica never replaces a connection because a join is slow or it waits after a refusal`() {
