@@ -182,13 +182,7 @@ final class Cluster {
             switch outcome {
             case .success(let receipt): history.value.confirmed(action.id, at: receipt.position, to: process.name)
             case .failure(let reason) where reason.code == .outcomeUnknown: break
-            case .failure(let reason):
-                process.world.require(
-                    reason.code != .stopped || own.value.disk?.isFull == true,
-                    .stopsReduceWhatWaits,
-                    "\(process.name) has stopped without \(action.id), which was submitted before"
-                )
-                history.value.rejected(action.id, "\(reason.code)", to: process.name)
+            case .failure(let reason): history.value.rejected(action.id, "\(reason.code)", to: process.name)
             }
         }
     }

@@ -1,6 +1,7 @@
 import Statecast
 import StatecastCore
 import StatecastProtocol
+import StatecastThreading
 import Testing
 
 @testable import StatecastSimulation
@@ -297,6 +298,20 @@ import Testing
             #expect(lucky.outcomeCounts == ["applied": 40])
             try cluster.convergeOrThrow()
             #expect(senders.allSatisfy { $0.outcomeCounts == ["applied": 160] })
+        }
+    }
+
+    @Test func `A primary that stops reduces what its own process submitted to each of its stores`() throws {
+        let full = Cluster.StoreSetup(durability: .full)
+        let cluster = Cluster(seed: 1, stores: [full, full], keepsTrace: true)
+        try scenario(cluster) {
+            for store in cluster.stores { cluster.submitOwn(SplitMix64(seed: 2), to: store, isAwaited: true) }
+            cluster.primary.stop()
+            for store in cluster.stores {
+                #expect(store.openRequests.isEmpty)
+                #expect(try #require(store.disk?.written.head) > Revision(0))
+            }
+            try cluster.convergeOrThrow()
         }
     }
 

@@ -40,8 +40,6 @@ package enum Rule: String, Sendable {
     case limitsHold
     /// Only an action that ends the primary's process is rejected as one that does.
     case onlyTrapsAreRejectedAsSuch
-    /// A primary that is stopped reduces the actions that its own process submitted before, if its disk has room.
-    case stopsReduceWhatWaits
     /// A node ends only because of an injected fault.
     case nodesStayUp
 }

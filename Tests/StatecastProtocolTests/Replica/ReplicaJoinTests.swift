@@ -50,6 +50,7 @@ import Testing
 
     @Test func `the answer to another join is ignored`() {
         var bench = ReplicaBench()
+        bench.heartbeat(head: 1)
         let before = bench.machine
         let welcome = Welcome(
             lineage: Fixture.lineage,
