@@ -29,6 +29,7 @@ final class Cluster {
     private var replicaCount = 0
     /// Whether no fault is injected any more, and no new action submitted.
     private(set) var hasStoppedFaults = false
+    private var convergedSince: StatecastProtocol.Instant?
     private var random: SplitMix64
 
     /// - Parameters:
@@ -382,19 +383,27 @@ final class Cluster {
     // MARK: Convergence
 
     /// Stops faults and new actions for good, and checks that the cluster converges: replicas show the primary's state,
-    /// and every action has its outcome.
+    /// and every action has its outcome. It must stay so: without heartbeats, a replica is live only for seconds.
     func converge() {
         stopFaults()
         let (start, deadline) = (world.eventCount, world.now.advanced(by: Self.maxConvergenceTime))
-        while world.violation == nil, !hasConverged, world.now < deadline,
+        while world.violation == nil, !staysConverged(), world.now < deadline,
             world.eventCount < start + Self.maxConvergenceEvents, world.step()
         {}
-        if world.violation == nil, let reason = reasonAgainstConvergence {
+        if world.violation == nil, !staysConverged() {
+            let reason = reasonAgainstConvergence ?? "the cluster did not stay converged for \(Self.steadyTime)"
             let what = "\(world.eventCount - start) events and at most \(Self.maxConvergenceTime)"
             world.violated(.converges, "after \(what) without faults, \(reason)")
         }
     }
 
+    private func staysConverged() -> Bool {
+        convergedSince = reasonAgainstConvergence == nil ? convergedSince ?? world.now : nil
+        return convergedSince.map { world.now >= $0.advanced(by: Self.steadyTime) } ?? false
+    }
+
+    /// Longer than a replica waits for a heartbeat.
+    private static let steadyTime = Duration.seconds(10)
     /// Longer than all deadlines of the protocol, and than what a queue holds takes to be sent.
     private static let maxConvergenceTime = Duration.seconds(600)
     /// Many times what any run needs: nodes that keep each other busy never converge.
@@ -432,8 +441,6 @@ final class Cluster {
         primary.process?.end()
         world.end()
     }
-
-    private var hasConverged: Bool { reasonAgainstConvergence == nil }
 
     private var reasonAgainstConvergence: String? {
         guard primary.isServing else { return "the primary does not serve" }

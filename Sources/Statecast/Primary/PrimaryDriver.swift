@@ -125,7 +125,7 @@ package final class PrimaryDriver {
     /// Lets each store take a turn.
     package func turn() {
         guard let stores else { return }
-        for narrowed in refreshes.dequeueAll() { refreshed(narrowed) }
+        if isRefreshing { refreshes.dequeueAll().forEach(refreshed) }
         let next = stores.turn()
         if stores.takesFrames { sockets?.takesActions = true }
         setTimer(next.map { next in nextRefresh.map { min(next, $0) } ?? next } ?? nextRefresh)
