@@ -30,7 +30,7 @@ MINUTES = 10
 
 PREFIX = /usr/local
 
-.PHONY: run run-secure test test-release nightly install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test hostile-test documentation libraries
+.PHONY: run run-secure test test-release nightly install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test hostile-test documentation libraries libraries-of-tests
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -38,13 +38,13 @@ run: libraries
 run-secure: libraries
 	@scripts/run --keys $(SECONDS)
 
-test: libraries lint
+test: libraries-of-tests lint
 	@scripts/test
 
-test-release: libraries
+test-release: libraries-of-tests
 	@scripts/test-release
 
-nightly: libraries
+nightly: libraries-of-tests
 	@scripts/nightly
 
 install: libraries
@@ -81,8 +81,8 @@ simulate: libraries
 	@swift build --configuration release --product statecast-simulate
 	@"$$(swift build --configuration release --show-bin-path)/statecast-simulate" --minutes $(MINUTES)
 
-tsan: libraries
-	@export STATECAST_TARGETS=StatecastCoreTests,StatecastZeroMQTests,StatecastTests,StatecastJournalTests; \
+tsan: libraries-of-tests
+	@export STATECAST_TARGETS=StatecastCoreTests,StatecastZeroMQTests,StatecastTests,StatecastJournalTests,StatecastPostgresTests; \
 	    export TSAN_OPTIONS="suppressions=$$PWD/scripts/tsan-suppressions"; \
 	    options='--sanitize=thread --scratch-path .build/tsan'; \
 	    swift build --build-tests $$options && scripts/run-tests $$options
@@ -104,3 +104,6 @@ hostile-test: libraries
 
 libraries:
 	@scripts/install-libraries
+
+libraries-of-tests:
+	@scripts/install-libraries --tests

@@ -109,6 +109,19 @@ let layers: [Target] = [
         ],
         swiftSettings: settings
     ),
+    .systemLibrary(
+        name: "CStatecastPostgres",
+        pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+    ),
+    .target(
+        name: "StatecastPostgres",
+        dependencies: [
+            "StatecastThreading", "StatecastFiles", "StatecastCore", "StatecastJournal", "StatecastProtocol",
+            "CStatecastPostgres",
+        ],
+        swiftSettings: settings
+    ),
     .target(
         name: "Statecast",
         dependencies: [
@@ -246,8 +259,7 @@ let executables: [Target] = [
         name: "statecast-primary",
         dependencies: [
             "StatecastCommandLine", "CounterApp", "FleetApp", "Statecast", "StatecastJournal", "StatecastSQLite",
-            argumentParser,
-            logging,
+            "StatecastPostgres", argumentParser, logging,
         ],
         swiftSettings: settings
     ),
@@ -267,7 +279,7 @@ let executables: [Target] = [
         name: "statecast-journal",
         dependencies: [
             "StatecastCommandLine", "StatecastCoding", "StatecastJSON", "StatecastProtocol", "Statecast",
-            "StatecastSQLite", argumentParser,
+            "StatecastJournal", "StatecastSQLite", "StatecastPostgres", argumentParser,
         ],
         swiftSettings: settings
     ),
@@ -355,6 +367,16 @@ let tests: [Target] = [
         exclude: ["Golden"],
         swiftSettings: settings
     ),
+    .target(name: "PostgresCluster", path: "Tests/PostgresCluster", swiftSettings: settings),
+    .testTarget(
+        name: "StatecastPostgresTests",
+        dependencies: [
+            "PostgresCluster", "StatecastPostgres", "Statecast", "StatecastJournal", "StatecastProtocol",
+            "StatecastCore",
+            "CounterApp",
+        ],
+        swiftSettings: settings
+    ),
     .testTarget(name: "StatecastCryptographyTests", dependencies: ["StatecastCryptography"], swiftSettings: settings),
     .testTarget(
         name: "StatecastZeroMQTests",
@@ -440,6 +462,7 @@ let package = Package(
     products: ([
         .library(name: "Statecast", targets: ["Statecast"]),
         .library(name: "StatecastSQLite", targets: ["StatecastSQLite"]),
+        .library(name: "StatecastPostgres", targets: ["StatecastPostgres"]),
         // For journals of users.
         .library(name: "StatecastJournal", targets: ["StatecastJournal", "StatecastProtocol"]),
         .library(name: "StatecastCore", targets: ["StatecastCore"]),

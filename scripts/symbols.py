@@ -63,11 +63,16 @@ def build(names):
 
 
 def module_maps():
-    """The folders with the module maps of C."""
+    """The folders with the module maps of C, and with the headers that are elsewhere."""
     yield f"{ROOT}/Sources/CStatecastPlatform"
     yield f"{ROOT}/Sources/CStatecastSodium"
     yield f"{ROOT}/Sources/CStatecastZeroMQ"
     yield f"{ROOT}/Sources/CStatecastChecksum/include"
+    yield f"{ROOT}/Sources/CStatecastPostgres"
+    if os.path.isdir(debian := "/usr/include/postgresql"):
+        yield debian
+    else:
+        yield output("pkg-config", "--variable=includedir", "libpq").strip()
     for place, _, files in os.walk(f"{ROOT}/.build/checkouts/GRDB.swift/Sources"):
         if "module.modulemap" in files:
             yield place

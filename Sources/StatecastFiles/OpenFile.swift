@@ -99,6 +99,35 @@ package struct OpenFile: ~Copyable, Sendable {
         guard result == 0 else { throw SystemFailure("write", path) }
     }
 
+    // MARK: Memory
+
+    /// Maps the first bytes of the file into memory, until `munmap`. What is written there survives the process.
+    ///
+    /// - Parameter isWritable: makes room for the bytes first: writing to a mapped page without room ends the process.
+    /// - Throws: ``SystemFailure`` if the file is too short, and not writable: reading beyond its end would end the
+    ///   process.
+    package func map(_ byteCount: Int, isWritable: Bool) throws(SystemFailure) -> UnsafeMutableRawPointer {
+        if isWritable {
+            let code = reserve(byteCount)
+            guard code == 0 else { throw SystemFailure("make room for", path, code) }
+        } else {
+            guard try self.byteCount() >= byteCount else { throw SystemFailure("map", path, EINVAL) }
+        }
+        let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
+        guard let page = mmap(nil, byteCount, protection, MAP_SHARED, descriptor, 0), page != MAP_FAILED else {
+            throw SystemFailure("map", path)
+        }
+        return page
+    }
+
+    private func reserve(_ byteCount: Int) -> Int32 {
+        #if canImport(Darwin)
+            return ftruncate(descriptor, off_t(byteCount)) == 0 ? 0 : errno
+        #else
+            return posix_fallocate(descriptor, 0, off_t(byteCount))
+        #endif
+    }
+
     // MARK: Folder
 
     /// Waits until the names of the files in a folder are durable.

@@ -62,9 +62,14 @@ public final class CrashMarker: @unchecked Sendable {
                 suspects.append(last)
             }
         }
-        // Drops the oldest.
-        suspects = suspects.suffix(Self.maxSuspects)
-        for index in 1...Self.maxSuspects { notes[index] = index > suspects.count ? .none : suspects[index - 1] }
+        setSuspects(suspects)
+    }
+
+    /// Keeps the newest ones.
+    private func setSuspects(_ all: [Note]) {
+        let suspects = all.suffix(Self.maxSuspects)
+        for (index, note) in suspects.enumerated() { notes[1 + index] = note }
+        for index in suspects.count..<Self.maxSuspects { notes[1 + index] = .none }
     }
 
     /// Marks an action that is about to be decoded and reduced.
@@ -75,15 +80,38 @@ public final class CrashMarker: @unchecked Sendable {
     /// Removes the mark.
     public func end() { notes[0].count = 0 }
 
-    /// The actions that may have ended the process, oldest first.
-    package var suspects: [Suspect] {
-        (1...Self.maxSuspects).map { notes[$0] }.filter { $0.count > 0 }.map { note in
-            Suspect(
-                session: SessionID(high: note.high, low: note.low),
-                number: ActionNumber(note.number),
-                isPoison: note.count >= Self.maxCrashes
+    /// How often a process has ended while it reduced an action.
+    package struct Crashes: Hashable, Sendable {
+        package let session: SessionID
+        package let number: ActionNumber
+        package let count: UInt64
+
+        package init(session: SessionID, number: ActionNumber, count: UInt64) {
+            (self.session, self.number, self.count) = (session, number, count)
+        }
+    }
+
+    /// Of each suspect, oldest first: several nodes add up what they have seen.
+    package var crashes: [Crashes] {
+        get {
+            (1...Self.maxSuspects).map { notes[$0] }.filter { $0.count > 0 }.map { note in
+                let session = SessionID(high: note.high, low: note.low)
+                return Crashes(session: session, number: ActionNumber(note.number), count: note.count)
+            }
+        }
+        set {
+            setSuspects(
+                newValue.map { crash in
+                    let (session, number) = (crash.session, crash.number.rawValue)
+                    return Note(high: session.high, low: session.low, number: number, count: crash.count)
+                }
             )
         }
+    }
+
+    /// The actions that may have ended the process, oldest first.
+    package var suspects: [Suspect] {
+        crashes.map { Suspect(session: $0.session, number: $0.number, isPoison: $0.count >= Self.maxCrashes) }
     }
 
     /// Clears an action whose outcome is durable.

@@ -144,6 +144,12 @@ public struct JournalFailure: Error, Sendable, CustomStringConvertible {
         public static let misfit = Code(description: "misfit")
         /// The journal was removed or replaced while it was open. A start would begin a new history.
         public static let removed = Code(description: "removed")
+        /// Another node has claimed the store: only it can write.
+        public static let fenced = Code(description: "fenced")
+        /// A commit to a shared database may have taken effect, or may do so later.
+        public static let unknown = Code(description: "unknown")
+        /// A shared database lacks records that this node has read from it.
+        public static let behind = Code(description: "behind")
         /// A system call failed; the message names it.
         public static let inputOutput = Code(description: "input-output")
     }

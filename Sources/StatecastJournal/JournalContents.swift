@@ -29,6 +29,9 @@ public struct JournalContents: Hashable, Sendable {
     /// The number of damaged records after the last one. They were never acknowledged, and are dropped.
     public let droppedCount: Int
 
+    /// The least epoch of the next incarnation, where several nodes share a journal.
+    package var term: Epoch?
+
     /// Creates a description of a journal's content.
     public init(identity: JournalIdentity, epochs: [EpochStart], last: JournalSequence, droppedCount: Int = 0) {
         self.identity = identity

@@ -37,11 +37,9 @@ final class CommitMarkFile: @unchecked Sendable {
     /// Opens or creates the file, and locks it.
     convenience init(_ directory: JournalDirectory) throws(JournalFailure) {
         let file = try Self.openLocked(directory, O_RDWR | O_CREAT)
-        // Allocates the block: writing to a mapped page without one ends the process on a full disk.
-        let code = Self.reserve(file.descriptor)
-        guard code == 0 else { throw directory.failed("cannot make room for \(directory.marks)", code) }
-        guard let page = Self.map(file, PROT_READ | PROT_WRITE) else {
-            throw directory.failed("cannot map \(directory.marks)", errno)
+        let page: UnsafeMutableRawPointer
+        do throws(SystemFailure) { page = try file.map(Self.byteCount, isWritable: true) } catch {
+            throw directory.failed(error)
         }
         self.init(file, page, directory)
     }
@@ -52,10 +50,7 @@ final class CommitMarkFile: @unchecked Sendable {
         do throws(SystemFailure) { file = try OpenFile(directory.marks, O_RDONLY) } catch {
             throw error.code == ENOENT ? Self.missing(in: directory) : directory.failed(error)
         }
-        // Reading a page beyond the end of the file would end the process.
-        guard let count = try? file.byteCount(), count >= Self.byteCount, let page = Self.map(file, PROT_READ) else {
-            throw Self.missing(in: directory)
-        }
+        guard let page = try? file.map(Self.byteCount, isWritable: false) else { throw Self.missing(in: directory) }
         self.init(file, page, directory)
     }
 
@@ -92,19 +87,6 @@ final class CommitMarkFile: @unchecked Sendable {
             "the journal \(directory.path) is in use by another process, which has its file \"marks\" locked: stop "
                 + "that process, or choose another directory"
         )
-    }
-
-    private static func map(_ file: borrowing OpenFile, _ protection: Int32) -> UnsafeMutableRawPointer? {
-        let page = mmap(nil, byteCount, protection, MAP_SHARED, file.descriptor, 0)
-        return page == MAP_FAILED ? nil : page
-    }
-
-    private static func reserve(_ descriptor: Int32) -> Int32 {
-        #if canImport(Darwin)
-            return ftruncate(descriptor, off_t(byteCount)) == 0 ? 0 : errno
-        #else
-            return posix_fallocate(descriptor, 0, off_t(byteCount))
-        #endif
     }
 
     // MARK: Marks

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Statecast
 import StatecastCommandLine
+import StatecastPostgres
 
 @main
 struct JournalCommand: AsyncParsableCommand {
@@ -29,6 +30,7 @@ struct JournalCommand: AsyncParsableCommand {
                 name: "Copying",
                 subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]
             ),
+            CommandGroup(name: "Sharing", subcommands: [CreateCommand.self]),
         ]
     )
 
@@ -51,6 +53,15 @@ struct JournalCommand: AsyncParsableCommand {
 struct JournalArgument: ParsableArguments {
     @Argument(help: "The journal's directory.", completion: .directory)
     var path: String
+
+    /// - Throws: ``CommandFailure`` if the journal is in a database: these subcommands read directories.
+    func validate() throws {
+        guard PostgresDatabase.isURI(path) else { return }
+        throw ValidationError(
+            "This subcommand reads a directory. For a journal in PostgreSQL, use the database's own tools: pg_dump "
+                + "copies it, pg_amcheck checks it."
+        )
+    }
 }
 
 extension Timestamp {

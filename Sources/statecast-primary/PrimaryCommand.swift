@@ -98,8 +98,9 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The directory of the store's journal, or memory for none. (STATECAST_JOURNAL, default: a directory "
-                + "named after the store in $STATE_DIRECTORY, $XDG_STATE_HOME/statecast or ~/.local/state/statecast)",
+            "The directory of the store's journal, memory for none, or postgresql://HOST/DATABASE, which several nodes "
+                + "share. (STATECAST_JOURNAL, default: a directory named after the store in $STATE_DIRECTORY, "
+                + "$XDG_STATE_HOME/statecast or ~/.local/state/statecast)",
             valueName: "path"
         ),
         completion: .directory
@@ -115,6 +116,15 @@ struct PrimaryCommand: AsyncParsableCommand {
         completion: .values(of: Durability.self)
     )
     var durability: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a standby waits for a sign of the leader before it takes over, with a shared journal. "
+                + "(STATECAST_LEASE, default: 3s)",
+            valueName: "duration"
+        )
+    )
+    var lease: String?
 
     @Option(
         parsing: .unconditional,
@@ -166,7 +176,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                     .advertiseActions: .text(advertiseActions),
                     .journal: .text(journal), .durability: .text(durability),
                     .snapshotBytes: .count(snapshotBytes), .snapshotRecords: .count(snapshotRecords),
-                    .historyBytes: .count(historyBytes),
+                    .historyBytes: .count(historyBytes), .lease: .text(lease),
                     .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
                 ].merging(node.flags) { $1 }
             )

@@ -1,6 +1,8 @@
+import Foundation
 import Statecast
 import StatecastCommandLine
 import StatecastJournal
+import StatecastPostgres
 import StatecastSQLite
 
 extension PrimaryConfiguration {
@@ -22,10 +24,11 @@ extension PrimaryConfiguration {
         security = keys.flatMap { keys in accessList.map { PrimarySecurity(keys: keys, accessList: $0) } }
         maxBusyPolling = try await settings.busyPollingMax() ?? maxBusyPolling
         maxMemory = try await settings.maxMemory()
+        leaseTime = try await settings.duration(.lease, min: "1s") ?? leaseTime
     }
 }
 
-/// The directory of a primary's journal.
+/// The place of a primary's journal: a directory, or a database that several nodes share.
 enum JournalLocation {
     /// The setting for a primary without a journal.
     private static let memory = "memory"
@@ -37,6 +40,15 @@ enum JournalLocation {
         let durability = try await settings.choice(.durability, default: Durability.full)
         let path = try await settings.text(.journal)
         if path == memory { return nil }
+        if let path, PostgresDatabase.isURI(path) {
+            let folder = try standard(for: store)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            do throws(JournalFailure) {
+                return try PostgresDatabase(path).journal(of: store, crashMarks: folder + "/crash-marks")
+            } catch {
+                throw error.code == .misfit ? CommandFailure.wrongUsage(error.message) : error
+            }
+        }
         return SQLiteJournal(at: try path ?? standard(for: store), durability: durability)
     }
 

@@ -15,6 +15,10 @@ final class JournalWriter: Sendable {
         var committed = JournalSequence(0)
         /// After a failure, records are ignored until the store has rolled back.
         var failure: JournalFailure?
+        /// How often a commit with an unknown outcome is repeated; `nil`: until it is known.
+        var repetitionsLeft: Int?
+        /// Whether a renewal of the claim to a shared journal is enqueued.
+        var isRenewing = false
     }
 
     private let journal: any Journal
@@ -22,17 +26,24 @@ final class JournalWriter: Sendable {
     private let commits: any WorkQueue
     private let snapshots: any WorkQueue
     private let metrics: JournalMetrics
+    private let now: @Sendable () -> Instant
+    private let onLease: @Sendable (LeaseReport) -> Void
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
-    /// - Parameter onResult: called on a thread of the journal, with the last durable record, or with the failure of
-    ///   all later ones.
+    /// - Parameters:
+    ///   - onLease: called on a thread of a shared journal, after each commit and renewal.
+    ///   - onResult: called on a thread of the journal, with the last durable record, or with the failure of all later
+    ///     ones.
     init(
         _ journal: any Journal,
         metrics: JournalMetrics,
         in environment: some StoreEnvironment,
+        onLease: @escaping @Sendable (LeaseReport) -> Void = { _ in },
         onResult: @escaping @Sendable (Result<JournalSequence, JournalFailure>) -> Void
     ) {
         self.journal = journal
+        now = { environment.now }
+        self.onLease = onLease
         self.metrics = metrics
         commits = environment.makeQueue("statecast.journal.commit", .high)
         snapshots = environment.makeQueue("statecast.journal.snapshot", .low)
@@ -107,8 +118,9 @@ final class JournalWriter: Sendable {
 
     private func store(_ records: [JournalRecord]) {
         do throws(JournalFailure) {
-            let start = ContinuousClock.now
+            let (start, sent) = (ContinuousClock.now, now())
             try journal.append(records)
+            onLease(.confirmed(sent: sent))
             let bytes = records.reduce(0) { $0 + $1.body.count }
             let last = records[records.count - 1].sequence
             queue.withLock { $0.committed = last }
@@ -117,10 +129,73 @@ final class JournalWriter: Sendable {
             commits.async { [self] in commit() }
         } catch {
             metrics.failed(error)
-            queue.withLock { $0 = Queue(committed: $0.committed, failure: $0.failure ?? error) }
-            onResult(.failure(error))
+            // The same records again: whether they are stored must be known before anything else is.
+            if error.code == .unknown, mayRepeat() { return commits.async { [self] in store(records) } }
+            fail(error)
         }
     }
+
+    private func mayRepeat() -> Bool {
+        queue.withLock { queue in
+            guard queue.failure == nil, queue.repetitionsLeft != 0 else { return false }
+            queue.repetitionsLeft = queue.repetitionsLeft.map { $0 - 1 }
+            return true
+        }
+    }
+
+    private func fail(_ failure: JournalFailure) {
+        let failure = queue.withLock { queue in
+            queue = Queue(committed: queue.committed, failure: queue.failure ?? failure)
+            return queue.failure ?? failure
+        }
+        if failure.code != .storageFull { onLease(.failed(failure)) }
+        onResult(.failure(failure))
+    }
+
+    // MARK: Shared journals
+
+    /// Renews the claim to a shared journal after the commits that are enqueued.
+    func renew() {
+        guard let shared = journal as? SharedJournal else { return }
+        let isFirst = queue.withLock { queue in
+            defer { queue.isRenewing = true }
+            return !queue.isRenewing && (queue.failure == nil || queue.failure?.code == .storageFull)
+        }
+        guard isFirst else { return }
+        commits.async { [self] in
+            queue.withLock { $0.isRenewing = false }
+            let sent = now()
+            do throws(JournalFailure) {
+                try shared.renew()
+                onLease(.confirmed(sent: sent))
+            } catch {
+                if error.code != .unknown { fail(error) }
+            }
+        }
+    }
+
+    /// Gives up a shared journal, after the commits that are enqueued.
+    ///
+    /// - Throws: ``JournalFailure`` with code `fenced` or `unknown`.
+    func resign(to heir: NodeID?) throws(JournalFailure) {
+        guard let shared = journal as? SharedJournal else { return }
+        queue.withLock { $0.repetitionsLeft = Self.maxRepetitionsAtEnd }
+        if let failure = drain() { throw failure }
+        try shared.resign(to: heir)
+    }
+
+    /// The outcome of an action is durable that has ended processes of several nodes.
+    func removeCrashes(of session: SessionID, _ number: ActionNumber) {
+        guard let shared = journal as? SharedJournal else { return }
+        // If it fails, an action that does not come again stays suspected.
+        snapshots.async { try? shared.removeCrashes(of: session, number) }
+    }
+
+    /// A stop does not wait long for a database that does not answer.
+    private static let maxRepetitionsAtEnd = 3
+
+    /// Accepts and repeats no more commits: their outcomes stay unknown.
+    func abandon(because failure: JournalFailure) { queue.withLock { $0.failure = $0.failure ?? failure } }
 
     private func dequeueAll() -> [JournalRecord]? {
         queue.withLock { queue in

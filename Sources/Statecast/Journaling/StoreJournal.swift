@@ -24,7 +24,13 @@ struct StoreJournal<State: Codable & Equatable & Sendable> {
         let metrics = JournalMetrics(store: definition.name)
         self.metrics = metrics
         self.results = results
-        writer = JournalWriter(journal, metrics: metrics, in: node.environment) { results.append(.journaled($0)) }
+        writer = JournalWriter(
+            journal,
+            metrics: metrics,
+            in: node.environment,
+            onLease: node.onLease,
+            onResult: { results.append(.journaled($0)) }
+        )
     }
 
     /// Enqueues a record.

@@ -25,13 +25,17 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
 
     /// Opens the journal, and recovers its state or begins a history in it.
     ///
+    /// - Parameter copy: returns a copy that holds the first records; `nil`: the newest snapshot is read.
     /// - Throws: ``StatecastError`` with code `journal`; then the journal is closed.
-    func run(_ journal: any Journal) throws(StatecastError) -> RecoveredStore<State> {
+    func run(
+        _ journal: any Journal,
+        from copy: (JournalContents) throws -> StoreCopy<State>? = { _ in nil }
+    ) throws(StatecastError) -> RecoveredStore<State> {
         let began = ContinuousClock.now
         do {
             let contents = try journal.open()
             do {
-                var recovered = try contents.map { try recover(journal, $0) } ?? begin(journal)
+                var recovered = try contents.map { try recover(journal, $0, from: copy) } ?? begin(journal)
                 recovered.report?.duration = began.duration(to: .now)
                 return recovered
             } catch {
@@ -57,7 +61,25 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
 
     private func begin(_ journal: any Journal) throws -> RecoveredStore<State> {
         let identity = JournalIdentity(store: definition.name, lineage: lineage, begun: time)
-        var history = History(lineage: identity.lineage, epoch: Epoch(1), summary: definition.summary)
+        let (history, snapshot) = try beginning(lineage, Epoch(1))
+        try journal.begin(identity, from: snapshot)
+        return try claim(history, definition.state, journal, SnapshotSchedule())
+    }
+
+    /// A shared journal is created without a state, which only a primary knows.
+    private func isNew(_ journal: SharedJournal, _ contents: JournalContents) throws -> Bool {
+        try contents.last == JournalSequence(0) && journal.snapshots().isEmpty
+    }
+
+    private func begin(_ journal: SharedJournal, _ contents: JournalContents) throws -> RecoveredStore<State> {
+        var (history, snapshot) = try beginning(contents.identity.lineage, contents.nextEpoch(after: Epoch(0)))
+        history.begin(history.epoch, contents.epochs)
+        try journal.store(snapshot, as: .regular)
+        return try claim(history, definition.state, journal, SnapshotSchedule())
+    }
+
+    private func beginning(_ lineage: Lineage, _ epoch: Epoch) throws -> (History, JournalSnapshot) {
+        var history = History(lineage: lineage, epoch: epoch, summary: definition.summary)
         history.migrations = definition.evolution.count
         let context = SnapshotContext(
             epoch: history.epoch,
@@ -68,11 +90,14 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         )
         let entry = SnapshotEntry(sequence: history.sequence, revision: history.head)
         let state = try StateEncoder().encode(definition.state)
-        try journal.begin(identity, from: JournalSnapshot(entry, context: context.encoded, state: state))
-        return try claim(history, definition.state, journal, SnapshotSchedule())
+        return (history, JournalSnapshot(entry, context: context.encoded, state: state))
     }
 
-    private func recover(_ journal: any Journal, _ contents: JournalContents) throws -> RecoveredStore<State> {
+    private func recover(
+        _ journal: any Journal,
+        _ contents: JournalContents,
+        from copy: (JournalContents) throws -> StoreCopy<State>?
+    ) throws -> RecoveredStore<State> {
         guard contents.identity.store == definition.name else {
             throw JournalFailure(
                 .misfit,
@@ -86,6 +111,17 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
             )
         }
         try definition.table.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)
+        if var copy = try copy(contents) {
+            do {
+                try copy.advance(journal, through: contents.last)
+                var recovered = try start(copy, contents, journal)
+                recovered.report?.snapshot = copy.start
+                return recovered
+            } catch is OtherShape {
+                // As below.
+            }
+        }
+        if let shared = journal as? SharedJournal, try isNew(shared, contents) { return try begin(shared, contents) }
         let (snapshot, isFileLost) = try newestSnapshot(of: journal)
         var recovered = try recover(journal, contents, from: snapshot)
         recovered.report?.snapshot = snapshot.entry.revision
@@ -100,29 +136,40 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         _ contents: JournalContents,
         from snapshot: JournalSnapshot
     ) throws -> RecoveredStore<State> {
-        let context = try SnapshotContext(decoding: snapshot.context)
-        let start = History(contents, context, snapshot.entry)
         // Decoding the state directly takes less time and memory than a tree. The digest shows whether this build's
         // type holds all that was recorded.
         do {
-            let typed = try replay(start, on: StateContent<State>(snapshot.state), journal, through: contents.last)
-            if typed.history.migrations == definition.evolution.count {
-                return try claim(typed.history, typed.content.state, journal, typed.snapshots)
-            }
+            var typed = try StoreCopy<State>(of: snapshot, contents, isTyped: true, limits: limits)
+            try typed.advance(journal, through: contents.last)
+            return try start(typed, contents, journal)
         } catch is OtherShape {
             // Another build recorded the state, or this one cannot hold it: the tree shows which.
         }
-        let (history, content, replayed) = try replay(
-            start,
-            on: TreeContent(snapshot.state),
-            journal,
-            through: contents.last
-        )
-        let (state, record) = try evolve(content.tree, history)
-        // The newest snapshot has another schema and is read as an untyped value. A new one is read directly.
-        var snapshots = replayed
-        snapshots.isWanted = true
-        return try claim(history, state, journal, snapshots, record)
+        var tree = try StoreCopy<State>(of: snapshot, contents, isTyped: false, limits: limits)
+        try tree.advance(journal, through: contents.last)
+        return try start(tree, contents, journal)
+    }
+
+    /// Begins an incarnation with a copy that holds all records.
+    ///
+    /// - Throws: `OtherShape` if a copy in this build's type cannot hold the recorded state.
+    func start(_ copy: StoreCopy<State>, _ contents: JournalContents, _ journal: any Journal) throws -> RecoveredStore<
+        State
+    > {
+        try copy.check(contents.last)
+        var history = copy.history
+        history.begin(contents.nextEpoch(after: history.epoch), contents.epochs)
+        switch copy.content {
+        case .typed(let content):
+            guard history.migrations == definition.evolution.count else { throw OtherShape() }
+            return try claim(history, content.state, journal, copy.snapshots)
+        case .tree(let content):
+            let (state, record) = try evolve(content.tree, history)
+            // The newest snapshot has another schema and is read as an untyped value. A new one is read directly.
+            var snapshots = copy.snapshots
+            snapshots.isWanted = true
+            return try claim(history, state, journal, snapshots, record)
+        }
     }
 
     /// Compares a snapshot with the last record that it contains, which the journal keeps as long as the snapshot.
@@ -186,48 +233,6 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         }
     }
 
-    /// Replays all records after a snapshot.
-    ///
-    /// - Throws: ``JournalFailure`` with code `damaged` if the resulting state is not the recorded one.
-    private func replay<Content: RecoveredContent>(
-        _ start: History,
-        on content: Content,
-        _ journal: any Journal,
-        through last: JournalSequence
-    ) throws -> (history: History, content: Content, snapshots: SnapshotSchedule) {
-        var (history, content, snapshots) = (start, content, SnapshotSchedule(after: start.sequence))
-        while history.sequence < last {
-            let records = try journal.records(after: history.sequence, maxBytes: Self.bytesAtOnce)
-            guard !records.isEmpty else { break }
-            var composer = PatchComposer()
-            for record in records {
-                let batch = try BatchRecord(decoding: record.body)
-                snapshots.count(record.body.count)
-                try history.replay(batch, at: record.sequence, limits: limits)
-                if batch.to > batch.from { composer.append(try Patch(decoding: batch.patch)) }
-            }
-            try content.apply(composer.finish())
-        }
-        guard history.sequence == last else {
-            throw JournalFailure(
-                .damaged,
-                "the journal's records lead to record \(history.sequence), and record \(last) is the last one: "
-                    + "restore a backup"
-            )
-        }
-        let digest = try content.digest()
-        guard digest == history.summary.digest else {
-            throw content.mismatch
-                ?? JournalFailure(
-                    .damaged,
-                    "the journal leads to a state at revision \(history.head) whose digest is \(digest), and "
-                        + "\(history.summary.digest) "
-                        + "was recorded: restore a backup"
-                )
-        }
-        return (history, content, snapshots)
-    }
-
     /// Begins an incarnation at the end of the last one.
     private func claim(
         _ history: History,
@@ -259,16 +264,12 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     }
 }
 
-extension History {
-    fileprivate init(_ contents: JournalContents, _ context: SnapshotContext, _ entry: SnapshotEntry) {
-        self.init(
-            lineage: contents.identity.lineage,
-            epoch: (contents.epochs.last?.epoch ?? context.epoch).next,
-            epochs: contents.epochs,
-            from: context,
-            at: entry.sequence,
-            entry.revision
-        )
+extension JournalContents {
+    /// The epoch of the next incarnation.
+    ///
+    /// - Parameter epoch: of a snapshot, in case the starts of incarnations are lost.
+    fileprivate func nextEpoch(after epoch: Epoch) -> Epoch {
+        max((epochs.last?.epoch ?? epoch).next, term ?? Epoch(0))
     }
 }
 
@@ -329,43 +330,4 @@ extension Journal {
         try append([JournalRecord(sequence: sequence, from: record.from, to: record.to, body: body)])
         try history.replay(record, at: sequence, limits: limits)
     }
-}
-
-/// A state during its recovery.
-private protocol RecoveredContent {
-    mutating func apply(_ patch: Patch) throws
-    func digest() throws -> UInt64
-    /// Why its digest can differ from the recorded one without damage; otherwise `nil`.
-    var mismatch: OtherShape? { get }
-}
-
-/// The recorded state does not have the shape of this build's type.
-private struct OtherShape: Error {}
-
-/// A state in this build's type.
-private struct StateContent<State: Codable>: RecoveredContent {
-    private(set) var state: State
-
-    init(_ bytes: [UInt8]) throws(OtherShape) {
-        do { state = try StateDecoder().decode(State.self, from: bytes) } catch { throw OtherShape() }
-    }
-
-    mutating func apply(_ patch: Patch) throws(OtherShape) {
-        do { try patch.apply(to: &state) } catch { throw OtherShape() }
-    }
-    func digest() throws(OtherShape) -> UInt64 {
-        do { return try Summary(ofEncoded: StateEncoder().encode(state)).digest } catch { throw OtherShape() }
-    }
-    var mismatch: OtherShape? { OtherShape() }
-}
-
-/// A state in its recorded shape.
-private struct TreeContent: RecoveredContent {
-    private(set) var tree: Value
-
-    init(_ bytes: [UInt8]) throws { tree = try Value(decoding: bytes) }
-
-    mutating func apply(_ patch: Patch) throws { try patch.apply(to: &tree) }
-    func digest() -> UInt64 { Summary(of: tree).digest }
-    var mismatch: OtherShape? { nil }
 }

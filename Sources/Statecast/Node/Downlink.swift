@@ -2,7 +2,7 @@ import Logging
 import StatecastProtocol
 import StatecastZeroMQ
 
-/// A connection of libzmq to a primary. Used on the node's loop only.
+/// A socket of libzmq that is connected to a primary, or to all nodes of one. Used on the node's loop only.
 final class Downlink: Transport {
     private struct Connection: ~Copyable {
         let socket: Socket
@@ -26,7 +26,7 @@ final class Downlink: Transport {
     /// - Throws: ``StatecastError`` with code `endpoint`.
     init(
         _ store: StoreName,
-        from endpoint: Endpoint,
+        from endpoints: [Endpoint],
         options: SocketOptions,
         maxMemory: Int?,
         on loop: PollLoop,
@@ -38,7 +38,7 @@ final class Downlink: Transport {
     ) throws(StatecastError) {
         connect = { () throws(ZeroMQError) in
             let socket = try Socket(.sub, options: options)
-            try socket.connect(endpoint)
+            for endpoint in endpoints { try socket.connect(endpoint) }
             let watch = loop.watch(socket, onReadable: onReadable)
             return Connection(socket: socket, watch: watch)
         }
@@ -49,7 +49,7 @@ final class Downlink: Transport {
             on: loop,
             clock: clock,
             logger,
-            peers: { ["store": "\(store)", "from": "\(endpoint)"] },
+            peers: { ["store": "\(store)", "from": "\(endpoints.map(\.description).joined(separator: ","))"] },
             closeConnections: { _ in onMemoryLimit() }
         )
         (self.store, self.clock, self.logger) = (store, clock, logger)

@@ -77,6 +77,19 @@ enum EndpointPolicy {
         return endpoint
     }
 
+    /// Parses the endpoints of the nodes of one primary, separated by commas.
+    ///
+    /// - Throws: as ``permitted(_:_:isEncrypted:)``.
+    static func allConnectable(
+        _ text: String,
+        _ policy: PlaintextPolicy,
+        isEncrypted: Bool
+    ) throws(StatecastError) -> [Endpoint] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part throws(StatecastError) in
+            try connectable(String(part), policy, isEncrypted: isEncrypted)
+        }
+    }
+
     /// Parses an endpoint to connect to: with a host and a port.
     ///
     /// - Throws: as ``permitted(_:_:isEncrypted:)``.

@@ -56,6 +56,8 @@ package enum ProcessExit {
     package static let wrongUsage: Int32 = 64
     /// `EX_DATAERR`: only a backup or a salvage helps.
     package static let journalDamaged: Int32 = 65
+    /// `EX_TEMPFAIL`: another node leads, or may; another start stands by.
+    package static let mustRestart: Int32 = 75
     /// `EX_CONFIG`: the journal belongs to another store or build, or is a backup.
     package static let journalUnfit: Int32 = 78
 
@@ -82,6 +84,7 @@ package enum ProcessExit {
     private static func code(of failure: JournalFailure) -> Int32 {
         switch failure.code {
         case .inUse, .pruned, .storageFull, .inputOutput: failed
+        case .fenced, .unknown: mustRestart
         case .misfit, .newerFormat: journalUnfit
         default: journalDamaged
         }

@@ -37,6 +37,12 @@ package struct HostedStores {
     package func finish() { for store in stores { store.finish() } }
     package func end() { for store in stores { store.end() } }
 
+    func renewLease() { for store in stores { store.renewLease() } }
+    func abandon(because failure: JournalFailure) { for store in stores { store.abandon(because: failure) } }
+
+    /// Gives up all stores.
+    func resign(to heir: NodeID?) throws(JournalFailure) { for store in stores { try store.resign(to: heir) } }
+
     // MARK: Messages
 
     /// Whether frames are received: a store takes more, and no store has too many that it can reduce. Those for a store

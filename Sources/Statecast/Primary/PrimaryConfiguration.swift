@@ -52,6 +52,9 @@ public struct PrimaryConfiguration: Sendable {
     /// again and lose nothing. Each node compares the memory of the whole process, so set it above what the program and
     /// its states need, and below the limit of the service manager.
     public var maxMemory: Int?
+    /// How long a standby waits for a sign of the leader before it takes over, where nodes share their journals. A
+    /// leader that cannot write for half a second less than that publishes nothing more.
+    public var leaseTime = Duration.seconds(3)
     /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()
     /// The bounds of the protocol.

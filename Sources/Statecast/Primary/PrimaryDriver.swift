@@ -1,5 +1,6 @@
 package import Logging
 import Metrics
+import StatecastJournal
 package import StatecastProtocol
 
 /// The synchronous part of a primary's node: passes what arrives to the stores, lets them take turns, publishes, and
@@ -14,6 +15,10 @@ package final class PrimaryDriver {
     private var sockets: PrimarySockets?
     /// `nil` while it does not serve.
     private var stores: HostedStores?
+    /// Of a node that shares its journals with other nodes.
+    private var failover: FailoverDriver?
+    /// Whether messages were dropped since the connections were made: their peers do not send them again by themselves.
+    private var hasDropped = false
     /// The sockets whose connections have to be closed after the access list was read again.
     private let refreshes: EventQueue<[AccessControl.SocketRole]>
     private var nextRefresh: Instant?
@@ -44,6 +49,50 @@ package final class PrimaryDriver {
         refreshes = EventQueue(wake: wake)
     }
 
+    /// Stands by until this node leads, then serves the stores. Until then, what arrives is received and dropped:
+    /// libzmq would keep each subscription that is not read.
+    ///
+    /// - Parameters:
+    ///   - standbys: in the order of their names.
+    ///   - onLead: called when it serves.
+    ///   - onFailure: called when the node has to end.
+    package func standBy(
+        _ standbys: [any StandbyStore],
+        on sockets: PrimarySockets,
+        actionsEndpoint: String,
+        turnBudget: TurnBudget,
+        onLead: @escaping () -> Void,
+        onFailure: @escaping (StatecastError) -> Void
+    ) {
+        self.sockets = sockets
+        let settings = LeaderSettings(leaseTime: configuration.leaseTime)
+        failover = FailoverDriver(
+            standbys,
+            settings,
+            endpoint: actionsEndpoint,
+            environment: environment,
+            logger: logger,
+            wake: wake
+        ) { [weak self] step in
+            guard let self else { return }
+            switch step {
+            case .lead(let recovered):
+                serve(
+                    recovered,
+                    on: sockets,
+                    actionsEndpoint: actionsEndpoint,
+                    turnBudget: turnBudget,
+                    onFailure: onFailure
+                )
+                onLead()
+            case .renew: stores?.renewLease()
+            case .end(let error): onFailure(error)
+            }
+        }
+        scheduleRefresh()
+        tick()
+    }
+
     /// Serves recovered stores.
     ///
     /// - Parameters:
@@ -57,7 +106,7 @@ package final class PrimaryDriver {
         turnBudget: TurnBudget,
         onFailure: @escaping (StatecastError) -> Void
     ) {
-        let services = NodeServices(
+        var services = NodeServices(
             limits: configuration.limits,
             actionsEndpoint: actionsEndpoint,
             environment: environment,
@@ -67,19 +116,50 @@ package final class PrimaryDriver {
             fail: onFailure,
             wake: wake
         )
+        if let failover { services.onLease = failover.onLease }
         self.sockets = sockets
         stores = HostedStores(recovered, on: services) { [logger] in Self.count($0, logger) }
         stores?.begin()
-        if access != nil { nextRefresh = environment.now.advanced(by: Self.accessInterval) }
+        scheduleRefresh()
         tick()
     }
 
-    /// Reduces the requests of the own process if the disk has room, closes the sockets, and ends all effects. Blocks.
-    package func stop() {
-        stores?.finish()
-        (sockets, nextRefresh) = (nil, nil)
+    private func scheduleRefresh() {
+        if access != nil { nextRefresh = environment.now.advanced(by: Self.accessInterval) }
+    }
+
+    /// Reduces the requests of the own process if the disk has room, gives up shared journals, closes the sockets, and
+    /// ends all effects. Blocks.
+    ///
+    /// - Returns: why shared journals could not be given up: the outcome of actions may be unknown.
+    @discardableResult
+    package func stop() -> StatecastError? {
+        var failure: StatecastError?
+        if let failover, let stores {
+            if failover.turn() {
+                stores.finish()
+                failure = failover.resign { heir throws(JournalFailure) in try stores.resign(to: heir) }
+            }
+            stores.abandon(because: JournalFailure(.fenced, "the node has ended"))
+        } else {
+            stores?.finish()
+        }
+        (sockets, nextRefresh, failover) = (nil, nil, nil)
         stores?.end()
         stores = nil
+        return failure
+    }
+
+    /// Whether the node serves now. One that shares its journals asks before each step, since it may have been
+    /// suspended.
+    private func leads() -> Bool {
+        guard let failover else { return stores != nil }
+        guard failover.turn(), stores != nil else { return false }
+        if hasDropped {
+            hasDropped = false
+            sockets?.closeConnections(because: "this node leads now")
+        }
+        return true
     }
 
     /// The position of a store; `nil` if it is not served.
@@ -94,14 +174,14 @@ package final class PrimaryDriver {
 
     /// Subscriptions have arrived.
     package func receiveSubscriptions() {
-        guard let sockets, let stores else { return }
+        guard leads(), let sockets, let stores else { return drop() }
         sockets.receiveSubscriptions(stores)
         turn()
     }
 
     /// Actions have arrived.
     package func receiveActions() {
-        guard let sockets, let stores else { return }
+        guard leads(), let sockets, let stores else { return drop() }
         // Further frames wait in the socket, then in their senders' outboxes.
         guard stores.takesFrames else { return sockets.takesActions = false }
         var bytes = 0
@@ -115,8 +195,16 @@ package final class PrimaryDriver {
         turn()
     }
 
+    private func drop() {
+        guard let sockets else { return }
+        hasDropped = true
+        sockets.drop(maxActions: Self.maxFramesPerTurn)
+        setTimer(failover?.nextDeadline)
+    }
+
     /// Handles deadlines.
     package func tick() {
+        failover?.tick()
         if let nextRefresh, environment.now >= nextRefresh { refreshAccess(always: false) }
         stores?.tick()
         turn()
@@ -124,11 +212,14 @@ package final class PrimaryDriver {
 
     /// Lets each store take a turn.
     package func turn() {
-        guard let stores else { return }
+        let leads = leads()
         if isRefreshing { refreshes.dequeueAll().forEach(refreshed) }
-        let next = stores.turn()
-        if stores.takesFrames { sockets?.takesActions = true }
-        setTimer(next.map { next in nextRefresh.map { min(next, $0) } ?? next } ?? nextRefresh)
+        var next = nextRefresh
+        if leads, let stores {
+            next = [stores.turn(), next].compactMap(\.self).min()
+            if stores.takesFrames { sockets?.takesActions = true }
+        }
+        setTimer([failover?.nextDeadline, next].compactMap(\.self).min())
     }
 
     /// Counts a message that was not passed to a store.
@@ -143,7 +234,7 @@ package final class PrimaryDriver {
     ///
     /// - Parameter always: also if it seems not to have changed.
     package func refreshAccess(always: Bool) {
-        guard stores != nil, let access else { return }
+        guard sockets != nil, let access else { return }
         guard !isRefreshing else { return isReloadDue = isReloadDue || always }
         (isRefreshing, isReloadDue, nextRefresh) = (true, false, nil)
         environment.startInBackground { [refreshes] in refreshes.append(access.refresh(always: always)) }
@@ -155,6 +246,6 @@ package final class PrimaryDriver {
             sockets?.closeConnections(role, because: "the access list permits a peer less than before")
         }
         if isReloadDue { return refreshAccess(always: true) }
-        nextRefresh = environment.now.advanced(by: Self.accessInterval)
+        scheduleRefresh()
     }
 }

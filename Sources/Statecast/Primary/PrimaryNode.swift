@@ -101,14 +101,14 @@ public actor PrimaryNode: Service {
         }
         hasRun = true
         do throws(StatecastError) { try await start() } catch {
-            stop(because: error)
+            _ = stop(because: error)
             // Cancelled while it started.
             guard error.code != .closed else { return }
             throw error
         }
         let failure = await termination.wait()
-        stop(because: failure ?? Self.stopped)
-        if let failure { throw failure }
+        let unresigned = stop(because: failure ?? Self.stopped)
+        if let failure = failure ?? unresigned { throw failure }
     }
 
     /// The bound endpoints, with their ports. Waits until the node serves.
@@ -139,6 +139,10 @@ public actor PrimaryNode: Service {
                 logger: logger
             )
         }
+        if let standbys = try standbys() {
+            guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
+            return try bindAndStandBy(standbys, feeds, control)
+        }
         let recovered = try await recovered()
         do throws(StatecastError) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
@@ -147,6 +151,22 @@ public actor PrimaryNode: Service {
             for store in recovered { store.abandon() }
             throw error
         }
+    }
+
+    /// The stores whose journals are shared with other nodes; `nil` if none is.
+    private func standbys() throws(StatecastError) -> [any StandbyStore]? {
+        let definitions = definitions.withLock { $0.stores.sorted { $0.name < $1.name } }
+        let standbys = definitions.compactMap { $0.standby(limits: configuration.limits) }
+        guard let first = standbys.first else { return nil }
+        let other = definitions.first { definition in !standbys.contains { $0.name == definition.name } }
+        guard other == nil, standbys.allSatisfy({ $0.database === first.database }) else {
+            throw StatecastError(
+                .definition,
+                "the stores of a node have their journals in one shared database, or none has: give the store "
+                    + "\"\(other?.name ?? first.name)\" a node of its own"
+            )
+        }
+        return standbys
     }
 
     /// Recovers the stores, off the loop.
@@ -174,6 +194,45 @@ public actor PrimaryNode: Service {
         _ feeds: [PrimaryConfiguration.Feed],
         _ control: AccessControl?
     ) throws(StatecastError) -> PrimaryAddress {
+        try bind(feeds, control) { driver, sockets, actionsEndpoint in
+            driver.serve(
+                recovered,
+                on: sockets,
+                actionsEndpoint: actionsEndpoint,
+                turnBudget: .ofNode(stores: recovered.count),
+                onFailure: { [termination] in termination.end($0) }
+            )
+            serves(at: sockets.address)
+        }
+    }
+
+    private func bindAndStandBy(
+        _ standbys: [any StandbyStore],
+        _ feeds: [PrimaryConfiguration.Feed],
+        _ control: AccessControl?
+    ) throws(StatecastError) -> PrimaryAddress {
+        try bind(feeds, control) { driver, sockets, actionsEndpoint in
+            driver.standBy(
+                standbys,
+                on: sockets,
+                actionsEndpoint: actionsEndpoint,
+                turnBudget: .ofNode(stores: standbys.count),
+                onLead: { [weak self, address = sockets.address] in self?.assumeIsolated { $0.serves(at: address) } },
+                onFailure: { [termination] in termination.end($0) }
+            )
+        }
+    }
+
+    private func serves(at address: PrimaryAddress) {
+        bound.change { $0 = .success(address) }
+        logger.info("serving", metadata: address.metadata)
+    }
+
+    private func bind(
+        _ feeds: [PrimaryConfiguration.Feed],
+        _ control: AccessControl?,
+        _ begin: (PrimaryDriver, PrimarySockets, _ actionsEndpoint: String) -> Void
+    ) throws(StatecastError) -> PrimaryAddress {
         if configuration.security == nil { configuration.plaintext.warn(logger) }
         let advertised = try configuration.advertiseActions.map { text throws(StatecastError) in
             try EndpointPolicy.bindable(text, .trustedNetwork, isEncrypted: false)
@@ -190,13 +249,7 @@ public actor PrimaryNode: Service {
         )
         let sockets = try bindSockets(feeds, control, driver)
         self.driver = driver
-        driver.serve(
-            recovered,
-            on: sockets,
-            actionsEndpoint: advertised?.description ?? sockets.address.actions,
-            turnBudget: .ofNode(stores: recovered.count),
-            onFailure: { [termination] in termination.end($0) }
-        )
+        begin(driver, sockets, advertised?.description ?? sockets.address.actions)
         resources = ResourceWatch(
             maxMemory: configuration.maxMemory,
             on: loop,
@@ -205,8 +258,6 @@ public actor PrimaryNode: Service {
             peers: { control?.connectionCounts ?? [:] },
             closeConnections: { [weak driver] in driver?.closeConnections(because: $0) }
         )
-        bound.change { $0 = .success(sockets.address) }
-        logger.info("serving", metadata: sockets.address.metadata)
         return sockets.address
     }
 
@@ -254,16 +305,18 @@ public actor PrimaryNode: Service {
     ///
     /// Actions that were dispatched or accepted before are reduced. Senders send actions in flight again, to the next
     /// primary.
-    package func stop() { stop(because: Self.stopped) }
+    package func stop() { _ = stop(because: Self.stopped) }
 
     private static var stopped: StatecastError { StatecastError(.closed, "the primary was stopped") }
 
-    private func stop(because reason: StatecastError) {
+    /// - Returns: why shared journals could not be given up.
+    private func stop(because reason: StatecastError) -> StatecastError? {
         termination.end()
         bound.change { $0 = .failure(reason) }
-        driver?.stop()
+        let failure = driver?.stop()
         (driver, resources) = (nil, nil)
         for definition in definitions.withLock({ $0.stores }) { definition.end() }
+        return failure
     }
 
     /// Reads the access list now, also if its file seems not to have changed. Does nothing without

@@ -80,6 +80,12 @@ package final class PrimarySockets {
 
     private var publishers: [Publisher] { feeds + [receipts].compactMap(\.self) }
 
+    /// Receives and drops what has arrived.
+    func drop(maxActions: Int) {
+        for socket in publishers { _ = socket.receiveSubscriptions(onExcess: { access?.banUser(withMostOf: $0) }) }
+        for _ in 0..<maxActions where nextActions() != nil {}
+    }
+
     // MARK: Subscriptions
 
     /// Passes the subscriptions and unsubscriptions that have arrived to the stores.

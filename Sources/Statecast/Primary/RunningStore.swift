@@ -10,8 +10,27 @@ package protocol StoreDefinition: Sendable {
     ///
     /// - Parameter lineage: of a new history.
     func recover(limits: Limits, time: Timestamp, lineage: Lineage) throws(StatecastError) -> any StartableStore
+    /// What follows the store while another node leads it; `nil` if its journal is not shared.
+    func standby(limits: Limits) -> (any StandbyStore)?
     /// The node was stopped, whether it ever served the store or not.
     func end()
+}
+
+/// A store that other nodes lead. Its functions block; one at a time is called.
+package protocol StandbyStore: AnyObject, Sendable {
+    var name: StoreName { get }
+    /// The database that its nodes share.
+    var database: any SharedDatabase { get }
+    /// The last record that it has.
+    var head: JournalSequence { get }
+    /// The highest epoch that it knows.
+    var epoch: Epoch { get }
+    /// Reads the records that are settled.
+    func follow(_ row: LeaderRow) throws(JournalFailure) -> LeaderMachine.Copy
+    /// Recovers the store after it was claimed, and begins an incarnation.
+    ///
+    /// - Throws: ``StatecastError`` with code `journal`, caused by a ``JournalFailure``.
+    func recover(_ fence: Fence, isSynchronous: Bool, time: Timestamp) throws(StatecastError) -> any StartableStore
 }
 
 /// A store that is recovered, and not served yet.
@@ -49,6 +68,14 @@ package protocol RunningStore: AnyObject {
     func tick()
     /// Processes the requests that this process has made, except those that the journal has no room for.
     func finish()
+    /// Renews the claim to a shared journal.
+    func renewLease()
+    /// Gives up a shared journal.
+    ///
+    /// - Throws: ``JournalFailure`` with code `fenced` or `unknown`.
+    func resign(to heir: NodeID?) throws(JournalFailure)
+    /// Another node may lead: nothing more is published, and no outcome is awaited.
+    func abandon(because failure: JournalFailure)
     /// The store is not served any more.
     func end()
 }
@@ -69,6 +96,8 @@ package struct NodeServices {
     let actionsEndpoint: String
     let environment: any StoreEnvironment
     let journalPolicy: JournalPolicy
+    /// Receives what the commits to shared journals show about the claim; from any thread.
+    var onLease: @Sendable (LeaseReport) -> Void = { _ in }
     var turnBudget = TurnBudget()
     /// Publishes a message of a store; `nil`: of one that the node does not serve.
     let publish: (_ store: StoreName?, _ message: [UInt8]) -> Void

@@ -106,6 +106,10 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         handleResults()
     }
 
+    func renewLease() { journal?.writer.renew() }
+    func resign(to heir: NodeID?) throws(JournalFailure) { try journal?.writer.resign(to: heir) }
+    func abandon(because failure: JournalFailure) { journal?.writer.abandon(because: failure) }
+
     func end() {
         guard isServed else { return }
         isServed = false
@@ -164,7 +168,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         case .answer(let id, let outcome): clients.answer(id, outcome)
         case .start(let effect, let key): effects.start(effect, key: key)
         case .dispatch(let actions): clients.dispatch(actions)
-        case .clearSuspect(let session, let number): marker.clear(session, number)
+        case .clearSuspect(let session, let number):
+            marker.clear(session, number)
+            journal?.writer.removeCrashes(of: session, number)
         case .resumeJournal: journal?.writer.resume()
         case .returnRequests(let requests): clients.close(returning: requests)
         case .count(let event): metrics.count(event)

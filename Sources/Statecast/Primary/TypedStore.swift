@@ -70,6 +70,10 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
         return RecoveredStore(definition: self, state: state, history: history, journal: nil)
     }
 
+    package func standby(limits: Limits) -> (any StandbyStore)? {
+        (journal as? SharedJournal).map { WarmCopy(self, $0, limits: limits) }
+    }
+
     package func end() { mailbox.close() }
 }
 

@@ -42,7 +42,7 @@ public final class Replica<State: Sendable>: Service {
         content: any DocumentContent<State>
     ) throws(StatecastError) {
         let store = try StoreName(checking: store)
-        let endpoint = try EndpointPolicy.connectable(
+        let endpoints = try EndpointPolicy.allConnectable(
             endpoint,
             configuration.plaintext,
             isEncrypted: configuration.security != nil
@@ -52,7 +52,7 @@ public final class Replica<State: Sendable>: Service {
         output = ReplicaOutput(store)
         node = try ReplicaNode(
             store: store,
-            endpoint: endpoint,
+            endpoints: endpoints,
             configuration: configuration,
             output: output,
             logger: logger
@@ -226,7 +226,8 @@ extension Replica where State: Codable {
     ///
     /// - Parameters:
     ///   - store: the store's name.
-    ///   - endpoint: where the primary publishes, for example `tcp://127.0.0.1:7100`.
+    ///   - endpoint: where the primary publishes, for example `tcp://127.0.0.1:7100`; several nodes of one primary, of
+    ///     which one leads at a time, are separated by commas.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure` or `definition` (the store's name).
     public convenience init(
         store: String,

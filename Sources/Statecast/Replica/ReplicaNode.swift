@@ -6,7 +6,7 @@ import StatecastZeroMQ
 actor ReplicaNode {
     private let loop: PollLoop
     private let store: StoreName
-    private let endpoint: Endpoint
+    private let endpoints: [Endpoint]
     private let configuration: ReplicaConfiguration
     private let logger: Logger
     private let clock = NodeClock()
@@ -17,7 +17,7 @@ actor ReplicaNode {
 
     init(
         store: StoreName,
-        endpoint: Endpoint,
+        endpoints: [Endpoint],
         configuration: ReplicaConfiguration,
         output: ReplicaOutput,
         logger: Logger
@@ -25,10 +25,10 @@ actor ReplicaNode {
         do { loop = try PollLoop(name: "statecast-replica", maxBusyPolling: configuration.maxBusyPolling) } catch {
             throw StatecastError(error)
         }
-        (self.store, self.endpoint, self.configuration, self.logger) = (store, endpoint, configuration, logger)
+        (self.store, self.endpoints, self.configuration, self.logger) = (store, endpoints, configuration, logger)
         driver = ReplicaDriver(
             store,
-            from: "\(endpoint)",
+            from: endpoints.map(\.description).joined(separator: ","),
             hasKeys: configuration.security != nil,
             limits: configuration.limits,
             environment: ThreadedEnvironment(clock: clock),
@@ -49,7 +49,7 @@ actor ReplicaNode {
         options.receiveHighWaterMark = configuration.receiveHighWaterMark
         let downlink = try Downlink(
             store,
-            from: endpoint,
+            from: endpoints,
             options: options,
             maxMemory: configuration.maxMemory,
             on: loop,

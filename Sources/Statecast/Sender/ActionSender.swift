@@ -33,8 +33,8 @@ public final class ActionSender: Service, ActionDispatcher {
     ///
     /// - Parameters:
     ///   - store: the store's name.
-    ///   - endpoint: where the primary publishes, and with keys where it publishes receipts. The primary announces the
-    ///     endpoint for actions.
+    ///   - endpoint: where the primary publishes, and with keys where it publishes receipts; several nodes of one
+    ///     primary are separated by commas. The primary announces the endpoint for actions.
     ///   - file: stores actions without an outcome, so that the next process continues with them; `nil`: they are lost
     ///     when the process ends.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.
@@ -46,7 +46,7 @@ public final class ActionSender: Service, ActionDispatcher {
         logger: Logger = Logger(label: "statecast.sender")
     ) throws(StatecastError) {
         self.store = try StoreName(checking: store)
-        let endpoint = try EndpointPolicy.connectable(
+        let endpoints = try EndpointPolicy.allConnectable(
             endpoint,
             configuration.plaintext,
             isEncrypted: configuration.security != nil
@@ -69,7 +69,7 @@ public final class ActionSender: Service, ActionDispatcher {
         )
         node = try SenderNode(
             store: self.store,
-            endpoint: endpoint,
+            endpoints: endpoints,
             configuration: configuration,
             intake: intake,
             session: session,

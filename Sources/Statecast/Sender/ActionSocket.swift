@@ -12,7 +12,7 @@ final class ActionSocket: PushTransport {
 
     private var connection: Connection?
     private let store: StoreName
-    private let upstream: Endpoint
+    private let upstreams: [Endpoint]
     private let configuration: SenderConfiguration
     private let loop: PollLoop
     private let logger: Logger
@@ -25,17 +25,17 @@ final class ActionSocket: PushTransport {
     private static let maxEndpointBytes = 512
 
     /// - Parameters:
-    ///   - upstream: where the primary publishes.
+    ///   - upstreams: where the nodes of the primary publish.
     ///   - onWritable: called on the loop when there is room.
     init(
         _ store: StoreName,
-        of upstream: Endpoint,
+        of upstreams: [Endpoint],
         _ configuration: SenderConfiguration,
         on loop: PollLoop,
         _ logger: Logger,
         _ onWritable: @escaping () -> Void
     ) {
-        (self.store, self.upstream, self.configuration) = (store, upstream, configuration)
+        (self.store, self.upstreams, self.configuration) = (store, upstreams, configuration)
         (self.loop, self.logger, self.onWritable) = (loop, logger, onWritable)
         topic = Address(store, .actions).bytes
     }
@@ -43,7 +43,7 @@ final class ActionSocket: PushTransport {
     func connect(to advertised: String) -> Result<String, Rejection> {
         connection = nil
         do {
-            let target = try Self.target(advertised, upstream, configuration)
+            let target = try Self.target(advertised, upstreams, configuration)
             let socket = try Socket(.push, options: .pusher(configuration.limits, configuration.security))
             try socket.connect(target)
             let watch = loop.watch(socket, onReadable: {}, onWritable: onWritable)
@@ -63,7 +63,7 @@ final class ActionSocket: PushTransport {
     /// The endpoint for actions: the configured or the announced one, with the reached host in place of a wildcard.
     private static func target(
         _ advertised: String,
-        _ upstream: Endpoint,
+        _ upstreams: [Endpoint],
         _ configuration: SenderConfiguration
     ) throws -> Endpoint {
         if let own = configuration.actions {
@@ -85,7 +85,15 @@ final class ActionSocket: PushTransport {
                         + "advertise an absolute one"
                 )
             }
-            if target.isWildcardHost, let host = upstream.host { target = target.replacingHost(with: host) }
+            if target.isWildcardHost {
+                guard upstreams.count == 1 else {
+                    throw StatecastError(
+                        .endpoint,
+                        "it has no host, and the primary has several nodes: let each advertise its own host"
+                    )
+                }
+                if let host = upstreams[0].host { target = target.replacingHost(with: host) }
+            }
             return try EndpointPolicy.connectable(
                 target.description,
                 configuration.plaintext,

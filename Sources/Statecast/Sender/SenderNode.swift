@@ -6,7 +6,7 @@ import StatecastZeroMQ
 actor SenderNode {
     private let loop: PollLoop
     private let store: StoreName
-    private let endpoint: Endpoint
+    private let endpoints: [Endpoint]
     private let configuration: SenderConfiguration
     private let logger: Logger
     private let clock = NodeClock()
@@ -16,7 +16,7 @@ actor SenderNode {
 
     init(
         store: StoreName,
-        endpoint: Endpoint,
+        endpoints: [Endpoint],
         configuration: SenderConfiguration,
         intake: SenderIntake,
         session: ResumedSession?,
@@ -27,10 +27,10 @@ actor SenderNode {
         do { loop = try PollLoop(name: "statecast-sender", maxBusyPolling: configuration.maxBusyPolling) } catch {
             throw StatecastError(error)
         }
-        (self.store, self.endpoint, self.configuration, self.logger) = (store, endpoint, configuration, logger)
+        (self.store, self.endpoints, self.configuration, self.logger) = (store, endpoints, configuration, logger)
         driver = SenderDriver(
             store,
-            from: "\(endpoint)",
+            from: endpoints.map(\.description).joined(separator: ","),
             hasKeys: configuration.security != nil,
             limits: configuration.limits,
             environment: ThreadedEnvironment(clock: clock),
@@ -47,7 +47,7 @@ actor SenderNode {
         if configuration.security == nil { configuration.plaintext.warn(logger) }
         let downlink = try Downlink(
             store,
-            from: endpoint,
+            from: endpoints,
             options: .subscriber(configuration.limits, configuration.security),
             maxMemory: configuration.maxMemory,
             on: loop,
@@ -57,7 +57,7 @@ actor SenderNode {
             onDeadline: { [weak driver] in driver?.tick() },
             onMemoryLimit: { [weak driver] in driver?.reconnect() }
         )
-        let socket = ActionSocket(store, of: endpoint, configuration, on: loop, logger) { [weak driver] in
+        let socket = ActionSocket(store, of: endpoints, configuration, on: loop, logger) { [weak driver] in
             driver?.writable()
         }
         let submission = loop.makeTrigger { [weak driver] in driver?.submitted() }

@@ -8,7 +8,7 @@ import StatecastJSON
 /// file.
 package enum SettingKey: String, CaseIterable, Sendable {
     case app, publish, actions, receipts, advertiseActions, highWaterMark
-    case journal, durability, snapshotBytes, snapshotRecords, historyBytes
+    case journal, durability, snapshotBytes, snapshotRecords, historyBytes, lease
     case from, store, insecure, busyPollingMax, maxMemory, timeout, interval
     case keys, access, primaryKey
     case logLevel
@@ -186,12 +186,22 @@ package struct Settings: Sendable {
     }
 
     /// An endpoint; only its syntax is checked.
-    package func endpoint(_ key: SettingKey) async throws -> String? {
+    package func endpoint(_ key: SettingKey) async throws -> String? { try await endpoints(key, separator: nil) }
+
+    /// The endpoints of the nodes of one primary, separated by commas; only their syntax is checked.
+    package func endpoints(_ key: SettingKey) async throws -> String? { try await endpoints(key, separator: ",") }
+
+    private func endpoints(_ key: SettingKey, separator: Character?) async throws -> String? {
         guard let text = try await text(key) else { return nil }
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == separator }
+        for part in parts { try checkSyntax(ofEndpoint: String(part), key) }
+        return text
+    }
+
+    private func checkSyntax(ofEndpoint text: String, _ key: SettingKey) throws {
         do { try EndpointSyntax.check(text) } catch {
             throw CommandFailure.wrongUsage("\(error.message) (\(key.places))")
         }
-        return text
     }
 
     /// One of several words.

@@ -8,8 +8,9 @@ package import StatecastCoding
 package struct UpstreamOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The endpoint at which the primary publishes; for sending with keys, the one for receipts. "
-                + "(STATECAST_FROM, default: \(Upstream.standardEndpoint), and with keys \(Upstream.standardReceipts))",
+            "The endpoint at which the primary publishes; for sending with keys, the one for receipts. Commas separate "
+                + "the nodes of one primary. (STATECAST_FROM, default: \(Upstream.standardEndpoint), and with keys "
+                + "\(Upstream.standardReceipts))",
             valueName: "endpoint"
         )
     )
@@ -58,7 +59,7 @@ package struct UpstreamOptions: ParsableArguments {
 
 /// A store at a primary.
 package struct Upstream: Sendable {
-    /// The endpoint at which the primary publishes.
+    /// The endpoint at which the primary publishes, or those of its nodes.
     package let endpoint: String
     /// The store's name.
     package let store: String
@@ -86,7 +87,7 @@ package struct Upstream: Sendable {
             return keys.map { ClientSecurity(keys: $0, primary: primary) }
         }
         endpoint =
-            try await settings.endpoint(.from)
+            try await settings.endpoints(.from)
             ?? (sends && security != nil ? Self.standardReceipts : Self.standardEndpoint)
         store = try await settings.text(.store) ?? "fleet"
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine

@@ -25,6 +25,11 @@ struct UpdateRing: Hashable, Sendable {
         }
     }
 
+    /// Publishes all updates in the name of an incarnation.
+    mutating func rename(to epoch: Epoch) {
+        for index in updates.indices { updates[index].epoch = epoch }
+    }
+
     /// The updates that lead from `revision` to `head`; `nil` if some are no longer kept, or if no update begins at
     /// that revision.
     func updates(from revision: Revision, head: Revision) -> Deque<Update>.SubSequence? {

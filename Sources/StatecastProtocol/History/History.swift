@@ -4,8 +4,8 @@ public import StatecastCore
 /// The state from which an incarnation of the primary continues.
 package struct History: Hashable, Sendable {
     package let lineage: Lineage
-    /// The new incarnation.
-    package let epoch: Epoch
+    /// The new incarnation; before it begins, that of the last snapshot.
+    package private(set) var epoch: Epoch
     var incarnation: Incarnation { Incarnation(lineage: lineage, epoch: epoch) }
     /// The starts of the previous incarnations, and of this one once it is claimed.
     package var epochs: EpochTable
@@ -50,6 +50,15 @@ package struct History: Hashable, Sendable {
         sessions = SessionTable()
     }
 
+    /// Begins an incarnation at the end of the history.
+    ///
+    /// - Parameter starts: of the previous incarnations.
+    package mutating func begin(_ epoch: Epoch, _ starts: [EpochStart]) {
+        (self.epoch, epochs) = (epoch, EpochTable(starts))
+        // Joiners get the updates in the name of this incarnation.
+        ring.rename(to: epoch)
+    }
+
     /// Applies a record.
     ///
     /// - Throws: ``CodingFailure`` if the record does not begin at the end of this history.
@@ -71,7 +80,6 @@ package struct History: Hashable, Sendable {
             maxMessageBytes: limits.maxSessionMessageBytes
         )
         if record.to > record.from {
-            // Joiners get the update in the name of this incarnation.
             let update = incarnation.update(from: record.from, to: record.to, patch: record.patch)
             // The update exceeds a frame: replicas at earlier revisions start from a snapshot.
             if record.patch.count > limits.maxPatchBytes {

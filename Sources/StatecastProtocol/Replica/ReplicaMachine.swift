@@ -42,6 +42,9 @@ package struct ReplicaMachine: Hashable, Sendable {
     package private(set) var position: Position?
     /// The last position from which it started from nothing, while the document still shows it.
     private var abandonedPosition: Position?
+    /// The last incarnation of the primary that was heard from. Messages of an earlier one of its history are ignored:
+    /// of a node that led before, and does not know yet that another one leads.
+    private var newest: Incarnation?
     /// The revision of the document's snapshot.
     private var snapshotRevision: Revision?
     /// The number of restarts from nothing since the digest was last confirmed.
@@ -214,6 +217,10 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
+        if let incarnation = frame.incarnation {
+            if let newest, incarnation.lineage == newest.lineage, incarnation.epoch < newest.epoch { return [] }
+            newest = incarnation
+        }
         heard(at: now)
         hasHeard = true
         var directives: [ReplicaDirective]
@@ -260,10 +267,6 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        // An incarnation that has ended.
-        if let shown = position ?? abandonedPosition, shown.lineage == welcome.lineage, welcome.epoch < shown.epoch {
-            return []
-        }
         heartbeatInterval = max(welcome.heartbeatInterval, .milliseconds(1))
         join?.head = welcome.head
         if let offer = welcome.offer {
@@ -286,7 +289,7 @@ package struct ReplicaMachine: Hashable, Sendable {
     ) -> [ReplicaDirective] {
         guard let known = followed else { return [] }
         guard update.lineage == known.lineage, update.epoch == known.epoch else {
-            return other(update.lineage, update.epoch, than: known, at: now, using: &generator)
+            return joinOther(at: now, using: &generator)
         }
         switch phase {
         case .pulling(var pull):
@@ -310,7 +313,7 @@ package struct ReplicaMachine: Hashable, Sendable {
     ) -> [ReplicaDirective] {
         guard let known = followed else { return [.time(heartbeat.time)] }
         guard heartbeat.lineage == known.lineage, heartbeat.epoch == known.epoch else {
-            return other(heartbeat.lineage, heartbeat.epoch, than: known, at: now, using: &generator)
+            return joinOther(at: now, using: &generator)
         }
         guard case .following = phase else { return [.time(heartbeat.time)] }
         if heartbeat.head != known.revision { return [.time(heartbeat.time)] + gap(at: now, using: &generator) }
@@ -341,16 +344,11 @@ package struct ReplicaMachine: Hashable, Sendable {
         }
     }
 
-    /// Handles a frame of another history than the followed one: ignores a late frame of an older incarnation, and
-    /// otherwise joins again.
-    private mutating func other(
-        _ lineage: Lineage,
-        _ epoch: Epoch,
-        than followed: Position,
+    /// Handles a frame of another incarnation than the followed one: joins again.
+    private mutating func joinOther(
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        if lineage == followed.lineage, epoch < followed.epoch { return [] }
         let jitter = Duration.random(upTo: limits.maxGapJitter, using: &generator)
         return rejoin(after: jitter, at: now, using: &generator)
     }

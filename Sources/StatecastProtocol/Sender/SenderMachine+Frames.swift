@@ -8,6 +8,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        if case .watermark(let watermark) = frame, isOfEndedIncarnation(watermark) { return [] }
         heard()
         if topic == .schema { return receivedSchema(frame) }
         guard topic == self.topic else { return [] }
@@ -18,6 +19,11 @@ extension SenderMachine {
         case .refusal(let refusal): return received(refusal, at: now, using: &generator)
         default: return []
         }
+    }
+
+    /// A node that led before, and does not know yet that another one leads, takes actions and never confirms them.
+    private func isOfEndedIncarnation(_ watermark: Watermark) -> Bool {
+        registration?.watermark.map { $0.lineage == watermark.lineage && watermark.epoch < $0.epoch } ?? false
     }
 
     private mutating func received(

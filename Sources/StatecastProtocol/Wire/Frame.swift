@@ -16,6 +16,20 @@ package enum Frame: Hashable, Sendable {
     case schema(StoreSchema)
 }
 
+extension Frame {
+    /// The incarnation of the primary that published it; `nil` if the frame does not tell.
+    var incarnation: Incarnation? {
+        switch self {
+        case .update(let update): Incarnation(lineage: update.lineage, epoch: update.epoch)
+        case .heartbeat(let heartbeat): Incarnation(lineage: heartbeat.lineage, epoch: heartbeat.epoch)
+        case .welcome(let welcome): Incarnation(lineage: welcome.lineage, epoch: welcome.epoch)
+        case .watermark(let watermark): Incarnation(lineage: watermark.lineage, epoch: watermark.epoch)
+        case .receipts(let receipts): Incarnation(lineage: receipts.lineage, epoch: receipts.epoch)
+        case .chunk, .expected, .refusal, .schema: nil
+        }
+    }
+}
+
 /// The first element of a frame.
 package enum FrameKind: UInt64, CaseIterable, Sendable {
     case update = 0

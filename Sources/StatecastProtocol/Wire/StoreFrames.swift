@@ -4,7 +4,7 @@ package import StatecastCore
 /// A published change: a patch from one revision to another.
 package struct Update: Hashable, Sendable {
     package let lineage: Lineage
-    package let epoch: Epoch
+    package internal(set) var epoch: Epoch
     package let from: Revision
     package let to: Revision
     /// The encoded patch.

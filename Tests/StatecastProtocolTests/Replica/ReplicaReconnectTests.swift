@@ -52,7 +52,7 @@ import Testing
         for second in 1..<100 {
             bench.wait(until: .seconds(Double(second)))
             switch second % 3 {
-            case 0: bench.receive(Fixture.update(5, 6, epoch: Epoch(2)))
+            case 0: bench.receive(Fixture.update(3, 4))
             case 1: bench.receive(.chunk(Chunk(bytes: [1])), on: .snapshot(Fixture.lineage, Revision(9), index: 7))
             default: bench.machine.heard(at: bench.now)
             }
@@ -60,6 +60,15 @@ import Testing
         #expect(bench.reconnections == [])
         while bench.reconnections.isEmpty { bench.wait() }
         #expect(bench.reconnections[0] > .seconds(103))
+    }
+
+    @Test func `Messages of an incarnation that ended are no sign of the primary`() {
+        var bench = ReplicaBench.live(at: 5)
+        for second in 1..<100 {
+            bench.wait(until: .seconds(Double(second)))
+            bench.heartbeat(head: 5, epoch: Epoch(Fixture.epoch.rawValue - 1))
+        }
+        #expect(bench.statuses.contains(.stale) && !bench.reconnections.isEmpty)
     }
 
     @Test func `A replica replaces a connection that brings heartbeats and carries no joins`() {

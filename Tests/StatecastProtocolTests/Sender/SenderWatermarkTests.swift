@@ -15,6 +15,17 @@ import Testing
         #expect(bench.outcomes.count == 5)
     }
 
+    @Test func `A watermark of an incarnation that ended is ignored, and the actions go to the one that leads`() {
+        var bench = SenderBench.open()
+        bench.send(2)
+        bench.push()
+        bench.wait()
+        bench.watermark(0, epoch: Fixture.epoch.next, endpoint: "tcp://next:7101")
+        #expect(bench.push().map(\.numbers) == [1...2])
+        #expect(bench.watermark(0, epoch: Fixture.epoch, endpoint: "tcp://last:7101") == [])
+        #expect(bench.push() == [])
+    }
+
     @Test func `a sender never goes back before a receipt`() {
         var bench = SenderBench.open()
         bench.send(5)

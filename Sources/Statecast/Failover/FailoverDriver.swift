@@ -1,0 +1,227 @@
+import Logging
+import Metrics
+import StatecastCore
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
+
+/// What the commits to a shared journal show about the node's claim.
+package enum LeaseReport: Sendable {
+    /// A commit or renewal is confirmed that was sent at an instant.
+    case confirmed(sent: Instant)
+    case failed(JournalFailure)
+}
+
+/// The part of a primary's node that shares its journals with other nodes: follows the leader, takes over, and knows
+/// until when the node may serve. Used on one thread only; what blocks runs on a queue of its own.
+final class FailoverDriver {
+    private var machine: LeaderMachine
+    private let stores: [any StandbyStore]
+    private let database: any SharedDatabase
+    private let identity: NodeID
+    private let settings: LeaderSettings
+    private let environment: any StoreEnvironment
+    private let logger: Logger
+    private let queue: any WorkQueue
+    private let reports: EventQueue<Report>
+    private var random: EnvironmentRandom
+    private let perform: (Step) -> Void
+    /// The claim in effect, once it is confirmed.
+    private var claim: (LeaderClaim, terms: [Epoch])?
+    private var recovered: [any StartableStore] = []
+    /// When the node has last noted that it stands by.
+    private var notedAt: Instant?
+
+    private enum Report: Sendable {
+        case observed([LeaderRow]?, LeaderMachine.Copy)
+        case claimed(LeaderClaim, [Epoch]?, sent: Instant)
+        case recovered(Result<[any StartableStore], StatecastError>)
+        case lease(LeaseReport)
+    }
+
+    /// What the node has to do.
+    enum Step {
+        /// Serve these stores.
+        case lead([any StartableStore])
+        case renew
+        /// End without publishing anything more.
+        case end(StatecastError)
+    }
+
+    /// - Parameters:
+    ///   - stores: in the order of their names.
+    ///   - endpoint: where the node would take actions, for people.
+    ///   - perform: called on the thread of this driver.
+    init(
+        _ stores: [any StandbyStore],
+        _ settings: LeaderSettings,
+        endpoint: String,
+        environment: any StoreEnvironment,
+        logger: Logger,
+        wake: @escaping @Sendable () -> Void,
+        perform: @escaping (Step) -> Void
+    ) {
+        (self.stores, self.settings, self.environment, self.logger) = (stores, settings, environment, logger)
+        self.perform = perform
+        database = stores[0].database
+        random = EnvironmentRandom(environment: environment)
+        identity = NodeID(using: &random)
+        machine = LeaderMachine(settings, identity: identity, endpoint: endpoint, now: environment.now)
+        queue = environment.makeQueue("statecast.leadership", .high)
+        reports = EventQueue(wake: wake)
+    }
+
+    var nextDeadline: Instant? { machine.nextDeadline }
+    var isLeading: Bool { machine.phase == .leading }
+
+    /// Receives what the commits of the stores show, from any thread.
+    var onLease: @Sendable (LeaseReport) -> Void { { [reports] in reports.append(.lease($0)) } }
+
+    // MARK: Events
+
+    /// Handles what has arrived from other threads.
+    ///
+    /// - Returns: whether the node may serve now.
+    func turn() -> Bool {
+        for report in reports.dequeueAll() { handle(report) }
+        var mayServe = false
+        update { mayServe = $0.mayServe(at: environment.now, into: &$1) }
+        return mayServe
+    }
+
+    func tick() { update { $0.tick(at: environment.now, into: &$1) } }
+
+    private func handle(_ report: Report) {
+        let now = environment.now
+        switch report {
+        case .observed(let rows, let copy):
+            update { $0.observed(rows, copy: copy, at: now, using: &random, into: &$1) }
+        case .claimed(let claim, let terms, let sent):
+            if let terms { self.claim = (claim, terms) }
+            update { $0.claimed(sent: terms == nil ? nil : sent, at: now, into: &$1) }
+        case .recovered(.success(let stores)):
+            recovered = stores
+            update { $0.recovered(at: now, into: &$1) }
+        case .recovered(.failure(let error)):
+            fail((error.cause as? JournalFailure) ?? JournalFailure(.misfit, "\(error)"))
+        case .lease(.confirmed(let sent)): update { $0.confirmed(sent: sent, at: now, into: &$1) }
+        case .lease(.failed(let failure)): fail(failure)
+        }
+    }
+
+    private func fail(_ failure: JournalFailure) {
+        let isRestartable = [.fenced, .unknown, .inputOutput].contains(failure.code)
+        update { $0.failed(isRestartable ? .restart("\(failure)") : .final("\(failure)"), into: &$1) }
+    }
+
+    private func update(_ event: (inout LeaderMachine, inout [LeaderDirective]) -> Void) {
+        var directives: [LeaderDirective] = []
+        event(&machine, &directives)
+        for directive in directives { perform(directive) }
+    }
+
+    // MARK: Directives
+
+    private func perform(_ directive: LeaderDirective) {
+        switch directive {
+        case .observe: observe()
+        case .claim(let claim):
+            let (names, floors) = (stores.map(\.name), stores.map(\.epoch))
+            queue.async { [database, reports, environment, logger] in
+                let sent = environment.now
+                var terms: [Epoch]?
+                do throws(JournalFailure) { terms = try database.claim(names, above: floors, claim) } catch {
+                    logger.info("\(error)")
+                }
+                reports.append(.claimed(claim, terms, sent: sent))
+            }
+        case .recover: recover()
+        case .lead:
+            perform(.lead(recovered))
+            recovered = []
+        case .renew: perform(.renew)
+        case .report(let notice): log(notice)
+        case .end(let end):
+            for store in recovered { store.abandon() }
+            recovered = []
+            perform(.end(end.error))
+        }
+    }
+
+    private func observe() {
+        let isNoteDue = notedAt.map { environment.now >= $0.advanced(by: settings.renewalInterval) } ?? true
+        if isNoteDue { notedAt = environment.now }
+        queue.async { [stores, database, identity, reports, logger] in
+            do throws(JournalFailure) {
+                let names = stores.map(\.name)
+                let rows = try database.leaders(of: names)
+                var copy = LeaderMachine.Copy.complete
+                for (store, row) in zip(stores, rows) { copy = max(copy, try store.follow(row)) }
+                if isNoteDue, copy == .complete {
+                    try database.standBy(identity, for: names, heads: stores.map(\.head))
+                }
+                reports.append(.observed(rows, copy))
+            } catch {
+                logger.debug("cannot observe the leader: \(error)")
+                reports.append(.observed(nil, .incomplete))
+            }
+        }
+    }
+
+    private func recover() {
+        guard let claim else { return }
+        queue.async { [stores, reports, environment] in
+            var recovered: [any StartableStore] = []
+            do throws(StatecastError) {
+                for (index, store) in stores.enumerated() {
+                    let fence = Fence(term: claim.terms[index], holder: claim.0.holder)
+                    let isSynchronous = claim.0.seen[index].isSynchronous
+                    recovered.append(try store.recover(fence, isSynchronous: isSynchronous, time: environment.time))
+                }
+                reports.append(.recovered(.success(recovered)))
+            } catch {
+                for store in recovered { store.abandon() }
+                reports.append(.recovered(.failure(error)))
+            }
+        }
+    }
+
+    /// Gives up the stores for another node that stands by, if there is one. Blocks.
+    ///
+    /// - Parameter resign: gives up all stores.
+    /// - Returns: why they could not be given up.
+    func resign(_ resign: (NodeID?) throws(JournalFailure) -> Void) -> StatecastError? {
+        do throws(JournalFailure) {
+            let heir = try database.standby(of: stores[0].name, within: settings.leaseTime, besides: identity)
+            try resign(heir)
+            return nil
+        } catch { return LeaderEnd.restart("the stores could not be given up: \(error)").error }
+    }
+
+    private func log(_ notice: LeaderNotice) {
+        switch notice {
+        case .standby(let leader): logger.notice("standing by", metadata: ["leader": "\(leader ?? "none")"])
+        case .reading: logger.notice("reading the records", metadata: ["database": "\(database)"])
+        case .outdated:
+            logger.warning("a later build has led: this node does not take over until it is upgraded")
+        case .unreachable: logger.warning("the database cannot be reached", metadata: ["database": "\(database)"])
+        case .lostTail:
+            logger.error(
+                "another server of the database was promoted, which may lack acknowledged actions: an operator decides",
+                metadata: ["database": "\(database)"]
+            )
+        case .leading: logger.notice("leading", metadata: ["term": "\(claim?.terms.first.map { "\($0)" } ?? "")"])
+        case .muted: logger.warning("no commit was confirmed for too long: nothing is published until one is")
+        }
+    }
+}
+
+extension LeaderEnd {
+    var error: StatecastError {
+        switch self {
+        case .restart(let reason):
+            StatecastError(.journal, reason, cause: JournalFailure(.fenced, reason))
+        case .final(let reason): StatecastError(.journal, reason, cause: JournalFailure(.behind, reason))
+        }
+    }
+}

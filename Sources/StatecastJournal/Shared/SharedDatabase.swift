@@ -1,0 +1,121 @@
+package import StatecastProtocol
+
+/// A database that several nodes share, as one of them reaches it: the statements of a shared journal, each of which is
+/// a transaction of its own.
+///
+/// The functions block until the answer has arrived, for some seconds at most. Calls for one store's commits come from
+/// one thread at a time, and so do those of the snapshots, of the leadership, and of the readers.
+package protocol SharedDatabase: AnyObject, Sendable, CustomStringConvertible {
+    // MARK: Leadership
+
+    /// The rows of some stores, in their order.
+    ///
+    /// - Throws: ``JournalFailure`` with code `misfit` if the database has no such store; `input-output`.
+    func leaders(of stores: [StoreName]) throws(JournalFailure) -> [LeaderRow]
+
+    /// Claims all stores or none, if each row is still as it was seen.
+    ///
+    /// - Parameter floors: for each store an epoch that its new term exceeds.
+    /// - Returns: the terms; `nil` if a row has changed.
+    /// - Throws: ``JournalFailure`` with code `unknown` if the claim may have taken effect; `input-output`.
+    func claim(_ stores: [StoreName], above floors: [Epoch], _ claim: LeaderClaim) throws(JournalFailure) -> [Epoch]?
+
+    /// Notes that a node stands by, until `lease` has passed.
+    func standBy(_ node: NodeID, for stores: [StoreName], heads: [JournalSequence]) throws(JournalFailure)
+
+    /// A node that stands by and has noted so within a duration, other than `node`: the one that has read most.
+    func standby(of store: StoreName, within duration: Duration, besides node: NodeID) throws(JournalFailure) -> NodeID?
+
+    // MARK: Commits
+
+    /// Appends records after `last`, all or none of them.
+    func append(_ records: [JournalRecord], to store: StoreName, after last: JournalSequence, by fence: Fence)
+        -> CommitReply
+    /// Notes the start of an epoch, if `last` is the last record.
+    func start(_ epoch: EpochStart, of store: StoreName, after last: JournalSequence, by fence: Fence) -> CommitReply
+    /// Raises the beat, if `last` is the last record; those up to `settled` are durable.
+    func renew(
+        _ store: StoreName,
+        at last: JournalSequence,
+        settled: JournalSequence,
+        by fence: Fence,
+        resigning: Resignation?
+    ) -> CommitReply
+
+    // MARK: Content
+
+    /// - Parameter fence: if there is one, the content is read only where this claim is in effect.
+    /// - Returns: `nil` if the claim is not in effect.
+    /// - Throws: ``JournalFailure`` with code `misfit` if the database has no such store.
+    func contents(of store: StoreName, by fence: Fence?) throws(JournalFailure) -> SharedContents?
+    func records(
+        of store: StoreName,
+        after sequence: JournalSequence,
+        maxBytes: Int,
+        by fence: Fence?
+    ) throws(JournalFailure) -> [JournalRecord]
+    func snapshots(of store: StoreName) throws(JournalFailure) -> [SnapshotEntry]
+    func snapshot(_ entry: SnapshotEntry, of store: StoreName) throws(JournalFailure) -> JournalSnapshot
+
+    // MARK: Snapshots
+
+    func store(
+        _ snapshot: JournalSnapshot,
+        as kind: SnapshotKind,
+        of store: StoreName,
+        by fence: Fence
+    ) throws(JournalFailure)
+    func prune(_ store: StoreName, keeping historyBytes: Int, by fence: Fence) throws(JournalFailure)
+
+    // MARK: Actions that ended a process
+
+    /// Adds up how often processes of all nodes have ended.
+    func add(_ crashes: [CrashMarker.Crashes], of store: StoreName) throws(JournalFailure)
+    func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes]
+    func removeCrashes(of session: SessionID, _ number: ActionNumber, of store: StoreName) throws(JournalFailure)
+
+    /// Closes the connections for a store.
+    func close(_ store: StoreName)
+}
+
+/// What a write of a leader names: it takes effect only while its claim does.
+package struct Fence: Hashable, Sendable {
+    package let term: Epoch
+    package let holder: NodeID
+
+    package init(term: Epoch, holder: NodeID) { (self.term, self.holder) = (term, holder) }
+}
+
+/// A leader gives up its stores.
+package struct Resignation: Hashable, Sendable {
+    /// Who should follow.
+    package let heir: NodeID?
+
+    package init(heir: NodeID?) { self.heir = heir }
+}
+
+/// The answer to a commit.
+package enum CommitReply: Hashable, Sendable {
+    /// It is durable.
+    case confirmed
+    /// It was answered late. If an operator stops waiting for another server, all waiting commits are answered so,
+    /// without a warning: only a later commit shows that it is durable.
+    case late
+    /// Its condition was not met: nothing was written.
+    case refused
+    /// The database has no room: nothing was written.
+    case full(String)
+    /// It may have taken effect, or may do so at any later time.
+    case unknown(String)
+}
+
+/// The content of a store in a shared database.
+package struct SharedContents: Hashable, Sendable {
+    package let contents: JournalContents
+    /// The record at which the records of this database begin.
+    package let first: JournalSequence
+
+    package init(_ contents: JournalContents, first: JournalSequence) {
+        (self.contents, self.first) = (contents, first)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
+
+/// The connections of a node to one database: one for each kind of use, so that a commit that waits for another server
+/// delays no reader. Each is made when it is needed, and made again after it was lost.
+final class PostgresConnections: Sendable {
+    enum Use: Hashable {
+        /// Observing and claiming.
+        case leadership
+        case commits(StoreName)
+        case snapshots
+        case reading
+
+        /// Whether its statements are short.
+        var isQuick: Bool { self != .snapshots && self != .reading }
+    }
+
+    private let uri: PostgresURI
+    private let slots = Locked<[Use: Slot]>([:])
+
+    /// After a connection could not be made, or was lost, the next one is made after this time.
+    private static let retryDelay = Duration.milliseconds(100)
+
+    init(_ uri: PostgresURI) { self.uri = uri }
+
+    /// Performs statements on the connection for a use; calls for the same use wait for each other.
+    ///
+    /// - Throws: ``PostgresFailure``, also from `body`.
+    func with<Result>(
+        _ use: Use,
+        _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+    ) throws(PostgresFailure) -> Result {
+        let slot = slots.withLock { slots in
+            if let slot = slots[use] { return slot }
+            let slot = Slot()
+            slots[use] = slot
+            return slot
+        }
+        return try slot.perform(uri, use, body)
+    }
+
+    func close(_ use: Use) { slots.withLock { _ = $0.removeValue(forKey: use) } }
+
+    /// A connection that may be absent.
+    ///
+    /// Unchecked, but safe: the lock is held while it is used.
+    private final class Slot: @unchecked Sendable {
+        private let lock = NSLock()
+        private var connection: PostgresConnection?
+        private var lastAttempt: ContinuousClock.Instant?
+
+        func perform<Result>(
+            _ uri: PostgresURI,
+            _ use: Use,
+            _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+        ) throws(PostgresFailure) -> Result {
+            lock.lock()
+            defer { lock.unlock() }
+            let connection = try connected(uri, use)
+            defer { if !connection.isUsable { self.connection = nil } }
+            return try body(connection)
+        }
+
+        private func connected(_ uri: PostgresURI, _ use: Use) throws(PostgresFailure) -> PostgresConnection {
+            if let connection { return connection }
+            if let lastAttempt {
+                let wait = ContinuousClock.now.duration(to: lastAttempt + PostgresConnections.retryDelay)
+                if wait > .zero { Thread.sleep(forTimeInterval: wait / .seconds(1)) }
+            }
+            lastAttempt = .now
+            let made = try PostgresConnection(uri.options)
+            // Otherwise a statement whose node has given up would go on.
+            let limit = use.isQuick ? "1s" : "10s"
+            for name in ["lock_timeout", "statement_timeout"] { try made.execute("SET \(name) = '\(limit)'") }
+            connection = made
+            return made
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import StatecastCore
+public import StatecastJournal
+import StatecastProtocol
+
+/// A PostgreSQL database that holds the journals of stores, for nodes that take over from each other.
+///
+/// ```swift
+/// let database = try PostgresDatabase("postgresql://db1,db2/fleet?sslmode=verify-full")
+/// let fleet = try Primary(store: "fleet", ..., journal: database.journal(of: "fleet"))
+/// try await fleet.run()
+/// ```
+///
+/// Nothing is read or written before the node runs. `statecast-journal create` makes the tables and begins a store.
+public final class PostgresDatabase: Sendable, CustomStringConvertible {
+    let connections: PostgresConnections
+    /// The address.
+    public let description: String
+
+    /// Checks an address; connects later.
+    ///
+    /// - Parameter uri: a connection URI of libpq, without a password: use a passfile or a certificate.
+    /// - Throws: `JournalFailure` with code `misfit`.
+    public init(_ uri: String) throws(JournalFailure) {
+        let uri = try PostgresURI(uri)
+        (connections, description) = (PostgresConnections(uri), uri.description)
+    }
+
+    /// Whether a text is meant as the address of a database, not as a path.
+    public static func isURI(_ text: String) -> Bool { PostgresURI.isURI(text) }
+
+    /// The journal of a store.
+    ///
+    /// - Parameter crashMarks: a file of this node, in a folder that exists, which survives the process: an action
+    ///   whose reduction ends processes is rejected after the second one, on whatever node; `nil`: it ends all nodes,
+    ///   again and again.
+    /// - Throws: `JournalFailure` with code `misfit` (the store's name), `in-use` or `input-output` (the file).
+    public func journal(of store: String, crashMarks: String? = nil) throws(JournalFailure) -> any Journal {
+        let name: StoreName
+        do { name = try StoreName(store) } catch { throw JournalFailure(.misfit, "\(error)") }
+        let file = try crashMarks.map { path throws(JournalFailure) in try CrashMarkFile(at: path) }
+        return SharedJournal(self, store: name, crashMarker: file?.marker ?? CrashMarker(), keeping: file)
+    }
+
+    /// A failure of a statement whose outcome does not matter.
+    func failure(_ failure: PostgresFailure) -> JournalFailure {
+        switch failure.kind {
+        case .refused("3F000"), .refused("42P01"):
+            JournalFailure(
+                .misfit,
+                "the database \(description) has no tables of statecast: create a store there with statecast-journal "
+                    + "create \(description) STORE"
+            )
+        case .refused("53100"): JournalFailure(.storageFull, "the database \(description) has no room: \(failure)")
+        default: JournalFailure(.inputOutput, "the database \(description): \(failure)")
+        }
+    }
+
+    func absent(_ store: StoreName) -> JournalFailure {
+        JournalFailure(
+            .misfit,
+            "the database \(description) has no store \"\(store)\": create it with statecast-journal create "
+                + "\(description) \(store)"
+        )
+    }
+
+    func damaged(_ what: String) -> JournalFailure {
+        JournalFailure(.damaged, "the database \(description) is damaged: \(what). Restore a backup", reason: what)
+    }
+
+    /// Performs statements whose outcome does not matter if they fail.
+    func perform<Result>(
+        _ use: PostgresConnections.Use,
+        _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+    ) throws(JournalFailure) -> Result {
+        do throws(PostgresFailure) { return try connections.with(use, body) } catch { throw failure(error) }
+    }
+
+    // MARK: Creating
+
+    private static let insertStore =
+        "INSERT INTO statecast.store VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING"
+    /// Nobody leads the store, so the first node claims it at once.
+    private static let insertLeader = """
+        INSERT INTO statecast.leader VALUES ($1, 0, 0, $2, statecast.timeline(), statecast.synchronous(), true)
+        ON CONFLICT DO NOTHING
+        """
+
+    /// Creates the tables unless they exist, and a store without content: its first leader begins the history.
+    ///
+    /// - Throws: ``JournalFailure`` with code `misfit` if the store exists.
+    package func create(_ identity: JournalIdentity) throws(JournalFailure) {
+        let numbers = [identity.lineage.bits, UInt64(bitPattern: identity.begun.milliseconds), 0]
+        let store = PostgresValue.text(identity.store.text)
+        let checksum = Int64(Checksum.of(numbers, Array(identity.store.text.utf8)))
+        let count = try perform(.snapshots) { connection throws(PostgresFailure) in
+            for sql in PostgresSchema.statements { try connection.execute(sql, within: Self.readingTime) }
+            let values: [PostgresValue] =
+                [store, .integer(PostgresSchema.format)] + numbers.map(PostgresValue.bits) + [.integer(checksum)]
+            let count = try connection.execute(Self.insertStore, values, within: Self.readingTime).writtenCount
+            try connection.execute(Self.insertLeader, [store, .integer(0)], within: Self.readingTime)
+            return count
+        }
+        guard count == 1 else {
+            throw JournalFailure(.misfit, "the database \(description) has a store \"\(identity.store)\" already")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package import StatecastJournal
+package import StatecastProtocol
+
+/// Who leads: the rows of the table `leader`.
+extension PostgresDatabase: SharedDatabase {
+    private static let observe = """
+        SELECT l.term, l.beat, l.settled, l.synchronous, l.timeline = statecast.timeline(), l.resigned, l.heir,
+          l.holder, l.endpoint, \(PostgresSQL.head("l.store"))
+        FROM unnest($1::text[]) WITH ORDINALITY AS wanted(store, place) JOIN statecast.leader l USING (store)
+        ORDER BY place
+        """
+
+    package func leaders(of stores: [StoreName]) throws(JournalFailure) -> [LeaderRow] {
+        let rows = try perform(.leadership) { connection throws(PostgresFailure) in
+            try connection.execute(Self.observe, [.texts(stores.map(\.text))]).map { column throws(PostgresFailure) in
+                var row = LeaderRow(
+                    term: Epoch(try column(0).bits()),
+                    beat: try column(1).bits(),
+                    settled: JournalSequence(try column(2).bits()),
+                    head: JournalSequence(try column(9).bits())
+                )
+                row.isSynchronous = try column(3).boolean()
+                row.isSameTimeline = try column(4).boolean()
+                row.isResigned = try column(5).boolean()
+                row.heir = column(6).isNull ? nil : try column(6).identity()
+                row.holder = column(7).isNull ? nil : try column(7).identity()
+                row.endpoint = column(8).isNull ? nil : try column(8).text()
+                return row
+            }
+        }
+        guard rows.count == stores.count else {
+            for store in stores where try contents(of: store, by: nil) == nil { throw absent(store) }
+            throw damaged("the table leader has \(rows.count) of \(stores.count) stores")
+        }
+        return rows
+    }
+
+    // The last line makes it all or nothing: with fewer rows than wanted, the division by zero undoes the statement. A
+    // server whose commits do not wait for another one may lack records after a promotion, which changes the timeline.
+    private static let claim = """
+        WITH claimed AS (
+          UPDATE statecast.leader l SET term = greatest(l.term, s.floor) + 1, beat = l.beat + 1, resigned = false,
+            heir = NULL, holder = $5, endpoint = $6, timeline = statecast.timeline(),
+            synchronous = statecast.synchronous()
+          FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS s(store, term, beat, floor)
+          WHERE l.store = s.store AND l.term = s.term AND l.beat = s.beat
+            AND (l.synchronous OR l.timeline = statecast.timeline())
+          RETURNING l.store, l.term)
+        SELECT term, 1 / (count(*) OVER () = cardinality($1))::int FROM claimed ORDER BY array_position($1, store)
+        """
+
+    package func claim(
+        _ stores: [StoreName],
+        above floors: [Epoch],
+        _ claim: LeaderClaim
+    ) throws(JournalFailure) -> [Epoch]? {
+        let parameters: [PostgresValue] = [
+            .texts(stores.map(\.text)), .bits(claim.seen.map(\.term.rawValue)), .bits(claim.seen.map(\.beat)),
+            .bits(floors.map(\.rawValue)), .identity(claim.holder), .text(claim.endpoint),
+        ]
+        do throws(PostgresFailure) {
+            let (terms, warning) = try connections.with(.leadership) { connection throws(PostgresFailure) in
+                let result = try connection.execute(Self.claim, parameters)
+                return (
+                    try result.map { column throws(PostgresFailure) in Epoch(try column(0).bits()) }, result.warning
+                )
+            }
+            if let warning { throw PostgresFailure(.other, warning) }
+            return terms.count == stores.count ? terms : nil
+        } catch {
+            // Division by zero: see the statement. A lock that was not free in time, or a deadlock: others claim.
+            if case .refused(let state) = error.kind, ["22012", "55P03", "40P01"].contains(state) { return nil }
+            throw JournalFailure(.unknown, "the outcome of a claim is unknown: \(error)")
+        }
+    }
+
+    private static let standBy = """
+        INSERT INTO statecast.standby SELECT store, $2, head, now()
+        FROM unnest($1::text[], $3::bigint[]) AS s(store, head)
+        ON CONFLICT (store, holder) DO UPDATE SET head = excluded.head, seen = excluded.seen
+        """
+
+    package func standBy(
+        _ node: NodeID,
+        for stores: [StoreName],
+        heads: [JournalSequence]
+    ) throws(JournalFailure) {
+        let parameters: [PostgresValue] = [
+            .texts(stores.map(\.text)), .identity(node), .bits(heads.map(\.rawValue)),
+        ]
+        try perform(.leadership) { connection throws(PostgresFailure) in
+            _ = try connection.execute(Self.standBy, parameters)
+        }
+    }
+
+    private static let heir = """
+        SELECT holder FROM statecast.standby WHERE store = $1 AND holder <> $2
+          AND seen > now() - $3 * interval '1 millisecond'
+        ORDER BY head DESC, seen DESC LIMIT 1
+        """
+
+    package func standby(
+        of store: StoreName,
+        within duration: Duration,
+        besides node: NodeID
+    ) throws(JournalFailure) -> NodeID? {
+        try perform(.leadership) { connection throws(PostgresFailure) in
+            let parameters: [PostgresValue] = [.text(store.text), .identity(node), .integer(duration.milliseconds)]
+            return try connection.execute(Self.heir, parameters)
+                .map { column throws(PostgresFailure) in try column(0).identity() }.first
+        }
+    }
+
+    package func close(_ store: StoreName) {
+        for use in [.commits(store), .snapshots, .reading] as [PostgresConnections.Use] { connections.close(use) }
+    }
+}
+
+/// Parts of statements.
+enum PostgresSQL {
+    /// Locks the row of the leader ($1 the store, $2 the term, $3 the claim) if this node leads.
+    ///
+    /// One statement has it and its write, not a transaction of several: a leader that is stopped between two would
+    /// keep the row locked, and nobody could take over. `READ COMMITTED` checks the condition again after it has waited
+    /// for a claim. A lock instead of a change leaves no dead row for each commit.
+    static let fence = """
+        WITH fence AS MATERIALIZED (SELECT store FROM statecast.leader
+          WHERE store = $1 AND term = $2 AND holder = $3 AND timeline = statecast.timeline()
+            AND (NOT synchronous OR statecast.synchronous()) FOR NO KEY UPDATE)
+        """
+
+    /// The last record of a store; of one without records, the one at which its history begins.
+    static func head(_ store: String) -> String {
+        """
+        coalesce((SELECT max(r.sequence) FROM statecast.record r WHERE r.store = \(store)),
+          (SELECT s.first FROM statecast.store s WHERE s.store = \(store)))
+        """
+    }
+}

@@ -1,0 +1,166 @@
+import StatecastCore
+package import StatecastJournal
+package import StatecastProtocol
+
+/// The snapshots of stores, in chunks: a value of PostgreSQL has at most 1 GiB, and a statement holds it several times.
+extension PostgresDatabase {
+    private static let chunkBytes = 1 << 20
+
+    // MARK: Reading
+
+    private static let snapshotsOf =
+        "SELECT sequence, revision FROM statecast.snapshot WHERE store = $1 AND complete ORDER BY sequence"
+
+    package func snapshots(of store: StoreName) throws(JournalFailure) -> [SnapshotEntry] {
+        try perform(.reading) { connection throws(PostgresFailure) in
+            try connection.execute(Self.snapshotsOf, [.text(store.text)], within: Self.readingTime)
+                .map { column throws(PostgresFailure) in
+                    SnapshotEntry(
+                        sequence: JournalSequence(try column(0).bits()),
+                        revision: Revision(try column(1).bits())
+                    )
+                }
+        }
+    }
+
+    private static let snapshotAt = """
+        SELECT chunks, checksum, context FROM statecast.snapshot WHERE store = $1 AND sequence = $2 AND complete
+        """
+    private static let chunk =
+        "SELECT body FROM statecast.chunk WHERE store = $1 AND sequence = $2 AND index = $3"
+
+    package func snapshot(_ entry: SnapshotEntry, of store: StoreName) throws(JournalFailure) -> JournalSnapshot {
+        let place: [PostgresValue] = [.text(store.text), .bits(entry.sequence)]
+        let heads = try perform(.reading) { connection throws(PostgresFailure) in
+            try connection.execute(Self.snapshotAt, place, within: Self.readingTime)
+                .map { column throws(PostgresFailure) in
+                    (count: try column(0).integer(), checksum: try column(1).integer(), context: try column(2).array())
+                }
+        }
+        let pruned = JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
+        guard let head = heads.first else { throw pruned }
+        var state: [UInt8] = []
+        for index in 0..<head.count {
+            let chunks = try perform(.reading) { connection throws(PostgresFailure) in
+                try connection.execute(Self.chunk, place + [.integer(index)], within: Self.readingTime)
+                    .map { column throws(PostgresFailure) in try column(0).array() }
+            }
+            guard let chunk = chunks.first else { throw pruned }
+            state += chunk
+        }
+        let snapshot = JournalSnapshot(entry, context: head.context, state: state)
+        guard snapshot.checksum == head.checksum else {
+            throw damaged("the snapshot of revision \(entry.revision) of the store \"\(store)\" has a wrong checksum")
+        }
+        return snapshot
+    }
+
+    // MARK: Writing
+
+    // All statements name the claim: a node that leads no more must not touch the snapshots of its successor.
+    private static let removeChunks =
+        "\(PostgresSQL.fence) DELETE FROM statecast.chunk c USING fence f WHERE c.store = f.store AND c.sequence = $4"
+    private static let removeSnapshot =
+        "\(PostgresSQL.fence) DELETE FROM statecast.snapshot USING fence WHERE snapshot.store = $1 AND sequence = $4"
+    private static let insertChunk =
+        "\(PostgresSQL.fence) INSERT INTO statecast.chunk SELECT f.store, $4, $5, $6 FROM fence f"
+    private static let insertSnapshot =
+        "\(PostgresSQL.fence) INSERT INTO statecast.snapshot SELECT f.store, $4, $5, $6, true, $7, $8, $9 FROM fence f"
+    private static let interimBefore =
+        "SELECT sequence FROM statecast.snapshot WHERE store = $1 AND interim AND sequence < $2"
+
+    package func store(
+        _ snapshot: JournalSnapshot,
+        as kind: SnapshotKind,
+        of store: StoreName,
+        by fence: Fence
+    ) throws(JournalFailure) {
+        let chunks = stride(from: 0, to: snapshot.state.count, by: Self.chunkBytes).map {
+            Array(snapshot.state[$0..<min($0 + Self.chunkBytes, snapshot.state.count)])
+        }
+        try write { connection throws(PostgresFailure) in
+            let place = fenced(store, fence) + [.bits(snapshot.entry.sequence)]
+            // The last statement waits for the other server, and its place in the log covers the ones before it.
+            try connection.execute("SET synchronous_commit = off")
+            try remove(place, connection)
+            for (index, chunk) in chunks.enumerated() {
+                try connection.execute(
+                    Self.insertChunk,
+                    place + [.integer(Int64(index)), .bytes(chunk)],
+                    within: Self.readingTime
+                )
+            }
+            try connection.execute("RESET synchronous_commit")
+            let head: [PostgresValue] = [
+                .bits(snapshot.entry.revision), .boolean(kind == .interim), .integer(Int64(chunks.count)),
+                .integer(snapshot.checksum), .bytes(snapshot.context),
+            ]
+            let result = try connection.execute(Self.insertSnapshot, place + head, within: Self.readingTime)
+            guard result.writtenCount == 1, result.warning == nil else {
+                throw PostgresFailure(.other, result.warning ?? "another node leads the store \"\(store)\"")
+            }
+            let old = try connection.execute(Self.interimBefore, [.text(store.text), .bits(snapshot.entry.sequence)])
+                .map { column throws(PostgresFailure) in try column(0).bits() }
+            for sequence in old { try remove(fenced(store, fence) + [.bits(sequence)], connection) }
+        }
+    }
+
+    private func remove(_ place: [PostgresValue], _ connection: PostgresConnection) throws(PostgresFailure) {
+        for sql in [Self.removeSnapshot, Self.removeChunks] {
+            try connection.execute(sql, place, within: Self.readingTime)
+        }
+    }
+
+    // The last record always stays: its number is the head, which the conditions of all commits compare.
+    private static let pruneRecords = """
+        \(PostgresSQL.fence)
+        DELETE FROM statecast.record r USING fence f WHERE r.store = f.store AND r.sequence IN (
+          SELECT sequence FROM statecast.record
+          WHERE store = $1 AND sequence <= $4
+            AND sequence < (SELECT max(sequence) FROM statecast.record WHERE store = $1)
+          ORDER BY sequence LIMIT 1000)
+        """
+
+    package func prune(_ store: StoreName, keeping historyBytes: Int, by fence: Fence) throws(JournalFailure) {
+        var entries = try snapshots(of: store)
+        while entries.count > 2, try recordBytes(of: store, after: entries[1].sequence) >= historyBytes {
+            try write { [entries] connection throws(PostgresFailure) in
+                let start = fenced(store, fence) + [.bits(entries[1].sequence)]
+                while try connection.execute(Self.pruneRecords, start, within: Self.readingTime).writtenCount > 0 {}
+                try remove(fenced(store, fence) + [.bits(entries[0].sequence)], connection)
+            }
+            entries.removeFirst()
+        }
+    }
+
+    private static let bytesAfter =
+        "SELECT coalesce(sum(bytes), 0)::bigint FROM statecast.record WHERE store = $1 AND sequence > $2"
+
+    private func recordBytes(of store: StoreName, after sequence: JournalSequence) throws(JournalFailure) -> Int {
+        try perform(.reading) { connection throws(PostgresFailure) in
+            try connection.execute(Self.bytesAfter, [.text(store.text), .bits(sequence)], within: Self.readingTime)
+                .map { column throws(PostgresFailure) in Int(try column(0).integer()) }.first ?? 0
+        }
+    }
+
+    private func write(
+        _ body: (PostgresConnection) throws(PostgresFailure) -> Void
+    ) throws(JournalFailure) {
+        try perform(.snapshots) { connection throws(PostgresFailure) in
+            defer { _ = try? connection.execute("RESET synchronous_commit") }
+            try body(connection)
+        }
+    }
+}
+
+extension JournalSnapshot {
+    var checksum: Int64 {
+        var checksum = Checksum()
+        for number in [entry.sequence.rawValue, entry.revision.rawValue, UInt64(context.count)] {
+            checksum.combine(number)
+        }
+        checksum.combine(context)
+        checksum.combine(state)
+        return Int64(checksum.value)
+    }
+}

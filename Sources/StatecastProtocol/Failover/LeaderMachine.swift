@@ -1,0 +1,267 @@
+import StatecastCore
+
+/// Decides when a node that shares its journal with others leads, and when it must be silent.
+///
+/// The database decides who may write: each write names the term of its writer. The times of this machine only decide
+/// when to try, and until when to publish, so a wrong clock costs availability and nothing else.
+///
+/// A node leads at most once. Then it ends, and the service manager starts a standby.
+package struct LeaderMachine: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
+        /// Follows the leader's records.
+        case standby
+        /// Has sent a claim, and waits for the outcome.
+        case campaigning
+        /// Has claimed, and reads the records that its copy lacks; then it stores the start of its epoch.
+        case recovering
+        /// Serves.
+        case leading
+        /// Would serve, but too much time has passed since the last confirmed commit: another node may lead.
+        case muted
+        case ended
+    }
+
+    /// Whether the node's copy of the stores permits a claim.
+    package enum Copy: Int, Comparable, Sendable {
+        case complete
+        /// The records are read for the first time.
+        case incomplete
+        /// A later build has led: this one cannot hold its state.
+        case outdated
+
+        package static func < (left: Copy, right: Copy) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    package private(set) var phase = Phase.standby
+    private let settings: LeaderSettings
+    private let identity: NodeID
+    private let endpoint: String
+
+    /// What was seen last, and since when it is unchanged.
+    private var seen: [LeaderRow] = []
+    private var seenSince = Instant.origin
+    /// The last claim.
+    private var claim: LeaderClaim?
+    /// When the last confirmed commit was sent.
+    private var confirmedSince = Instant.origin
+    /// The next time to look, to renew, or to be muted; `nil` while an answer is awaited.
+    private var nextStep: Instant?
+    private var lastNotice: LeaderNotice?
+
+    /// - Parameters:
+    ///   - identity: of the node, by which a leader names its heir.
+    ///   - endpoint: where the node would take actions, for people.
+    package init(_ settings: LeaderSettings, identity: NodeID, endpoint: String, now: Instant) {
+        (self.settings, self.identity, self.endpoint) = (settings, identity, endpoint)
+        nextStep = now
+    }
+
+    /// The time of the next ``tick(at:into:)``.
+    package var nextDeadline: Instant? {
+        switch phase {
+        case .leading: nextStep.map { min($0, validUntil) } ?? validUntil
+        case .muted: nextStep.map { min($0, mutedUntil) } ?? mutedUntil
+        default: nextStep
+        }
+    }
+
+    /// Until then no other node can have claimed, as far as this node's clock is right.
+    private var validUntil: Instant { confirmedSince.advanced(by: settings.leaseTime - settings.margin) }
+    private var mutedUntil: Instant { validUntil.advanced(by: settings.maxMutedTime) }
+
+    /// Whether the node may take actions and publish now. Asked before each turn, since the process may have been
+    /// suspended since the last one.
+    package mutating func mayServe(at now: Instant, into directives: inout [LeaderDirective]) -> Bool {
+        if phase == .leading, now >= validUntil {
+            phase = .muted
+            notice(.muted, into: &directives)
+        }
+        return phase == .leading
+    }
+
+    // MARK: Standby
+
+    /// The time of ``nextDeadline`` has come.
+    package mutating func tick(at now: Instant, into directives: inout [LeaderDirective]) {
+        _ = mayServe(at: now, into: &directives)
+        if phase == .muted, now >= mutedUntil {
+            return end(
+                .restart("no commit was confirmed for \(settings.maxMutedTime) more than the lease"),
+                &directives
+            )
+        }
+        guard let step = nextStep, now >= step else { return }
+        switch phase {
+        case .standby:
+            nextStep = nil
+            directives.append(.observe)
+        case .leading, .muted:
+            nextStep = now.advanced(by: settings.renewalInterval)
+            directives.append(.renew)
+        case .campaigning, .recovering, .ended: nextStep = nil
+        }
+    }
+
+    /// The outcome of ``LeaderDirective/observe``.
+    ///
+    /// - Parameters:
+    ///   - rows: one for each store, in an order that stays; `nil`: the database could not be read.
+    ///   - random: the identity of a claim, if one is due.
+    package mutating func observed(
+        _ rows: [LeaderRow]?,
+        copy: Copy,
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator,
+        into directives: inout [LeaderDirective]
+    ) {
+        guard phase == .standby else { return }
+        nextStep = now.advanced(by: settings.pollInterval)
+        guard let rows else { return notice(.unreachable, into: &directives) }
+        if !isSame(rows) { seenSince = now }
+        seen = rows
+        guard rows.allSatisfy({ $0.isSameTimeline || $0.isSynchronous }) else {
+            return notice(.lostTail, into: &directives)
+        }
+        switch copy {
+        case .incomplete: return notice(.reading, into: &directives)
+        case .outdated: return notice(.outdated, into: &directives)
+        case .complete: notice(.standby(leader: rows.first?.endpoint), into: &directives)
+        }
+        guard mayClaim(rows, at: now) else { return }
+        let claim = LeaderClaim(holder: NodeID(using: &generator), seen: rows, endpoint: endpoint)
+        (self.claim, phase, nextStep) = (claim, .campaigning, nil)
+        directives.append(.claim(claim))
+    }
+
+    private func isSame(_ rows: [LeaderRow]) -> Bool {
+        rows.count == seen.count
+            && zip(rows, seen).allSatisfy { ($0.term, $0.beat, $0.head) == ($1.term, $1.beat, $1.head) }
+    }
+
+    private func mayClaim(_ rows: [LeaderRow], at now: Instant) -> Bool {
+        // The outcome of a claim was unknown, and it took effect.
+        if let claim, rows.allSatisfy({ $0.holder == claim.holder }) { return true }
+        if rows.allSatisfy(\.isResigned) {
+            let heirs = rows.map(\.heir)
+            if heirs.allSatisfy({ $0 == nil || $0 == identity }) { return true }
+            return now >= seenSince.advanced(by: settings.heirTime)
+        }
+        return now >= seenSince.advanced(by: settings.leaseTime)
+    }
+
+    // MARK: Takeover
+
+    /// The outcome of ``LeaderDirective/claim(_:)``.
+    ///
+    /// - Parameter sent: when a confirmed claim was sent; `nil`: it failed, or its outcome is unknown.
+    package mutating func claimed(sent: Instant?, at now: Instant, into directives: inout [LeaderDirective]) {
+        guard phase == .campaigning else { return }
+        guard let sent else {
+            (phase, nextStep) = (.standby, now)
+            return
+        }
+        (phase, confirmedSince) = (.recovering, sent)
+        directives.append(.recover)
+    }
+
+    /// The stores are recovered, and the start of the epoch is confirmed.
+    package mutating func recovered(at now: Instant, into directives: inout [LeaderDirective]) {
+        guard phase == .recovering else { return }
+        guard now < validUntil else { return end(.restart("the recovery took longer than the lease"), &directives) }
+        (phase, nextStep) = (.leading, now.advanced(by: settings.renewalInterval))
+        notice(.leading, into: &directives)
+        directives.append(.lead)
+    }
+
+    // MARK: Leading
+
+    /// A commit or a renewal of any store is confirmed.
+    ///
+    /// - Parameter sent: when it was sent.
+    package mutating func confirmed(sent: Instant, at now: Instant, into directives: inout [LeaderDirective]) {
+        guard phase == .leading || phase == .muted, sent > confirmedSince else { return }
+        confirmedSince = sent
+        if phase == .leading { nextStep = max(nextStep ?? now, sent.advanced(by: settings.renewalInterval)) }
+        guard phase == .muted, now < validUntil else { return }
+        // Nobody has claimed: the commit named this node's term.
+        phase = .leading
+        notice(.leading, into: &directives)
+    }
+
+    /// The recovery, a commit or a renewal has failed for good.
+    package mutating func failed(_ end: LeaderEnd, into directives: inout [LeaderDirective]) {
+        guard phase != .ended else { return }
+        self.end(end, &directives)
+    }
+
+    private mutating func end(_ end: LeaderEnd, _ directives: inout [LeaderDirective]) {
+        (phase, nextStep) = (.ended, nil)
+        directives.append(.end(end))
+    }
+
+    private mutating func notice(_ notice: LeaderNotice, into directives: inout [LeaderDirective]) {
+        guard notice != lastNotice else { return }
+        lastNotice = notice
+        directives.append(.report(notice))
+    }
+}
+
+/// The times of a ``LeaderMachine``.
+package struct LeaderSettings: Hashable, Sendable {
+    /// A standby claims if it has seen no sign of the leader for this long.
+    package let leaseTime: Duration
+    /// A leader stops this long before its lease ends: other clocks may run faster.
+    package let margin = Duration.milliseconds(500)
+    /// How often a standby reads the leader's row.
+    package let pollInterval = Duration.milliseconds(100)
+    /// How long standbys leave a resigned leader's stores to its heir.
+    package let heirTime = Duration.milliseconds(500)
+    /// How long a leader without confirmed commits waits for the database before it ends.
+    package let maxMutedTime = Duration.seconds(10)
+
+    package init(leaseTime: Duration) { self.leaseTime = leaseTime }
+
+    /// The time after a confirmed commit at which a leader renews.
+    package var renewalInterval: Duration { leaseTime / 3 }
+}
+
+/// Instructions of a ``LeaderMachine`` to its shell, to perform in order.
+package enum LeaderDirective: Hashable, Sendable {
+    /// Read the rows of all stores, and the records that are settled:
+    /// ``LeaderMachine/observed(_:copy:at:using:into:)``.
+    case observe
+    /// Claim all stores: ``LeaderMachine/claimed(sent:at:into:)``.
+    case claim(LeaderClaim)
+    /// Read the remaining records, and store the start of the epoch: ``LeaderMachine/recovered(at:into:)``.
+    case recover
+    /// Serve: renew the sockets and publish.
+    case lead
+    /// Renew the claim in the queue of commits: ``LeaderMachine/confirmed(sent:at:into:)``.
+    case renew
+    case report(LeaderNotice)
+    /// Stop without publishing anything more.
+    case end(LeaderEnd)
+}
+
+/// Why a node that shares its journal ends.
+package enum LeaderEnd: Hashable, Sendable {
+    /// Another start of the node works: it becomes a standby.
+    case restart(String)
+    /// An operator must decide.
+    case final(String)
+}
+
+/// What a node that shares its journal is doing, for people.
+package enum LeaderNotice: Hashable, Sendable {
+    case standby(leader: String?)
+    /// The copy is not complete yet.
+    case reading
+    /// A later build has led, so this node does not.
+    case outdated
+    /// The database cannot be reached.
+    case unreachable
+    /// A server was promoted that may lack acknowledged records: an operator must accept the loss.
+    case lostTail
+    case leading
+    case muted
+}

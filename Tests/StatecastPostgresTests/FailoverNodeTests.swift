@@ -1,0 +1,122 @@
+import CounterApp
+import Foundation
+import PostgresCluster
+import Statecast
+import StatecastCore
+import StatecastJournal
+import StatecastPostgres
+import StatecastProtocol
+import Testing
+
+/// Nodes of one primary on a real database, with real replicas and senders that are connected to all of them.
+@Suite struct FailoverNodeTests {
+    @Test func `The first node leads, and a second one stands by`() async throws {
+        let cluster = try FailoverCluster()
+        let first = try cluster.node("a")
+        let second = try cluster.node("b")
+        let running = Task { try await first.run() }
+        _ = try await first.address
+        let standby = Task { try await second.run() }
+        try await cluster.send(1...10)
+        #expect(try cluster.head == 10)
+        standby.cancel()
+        try await standby.value
+        running.cancel()
+        try await running.value
+    }
+
+    @Test func `A standby takes over from a leader that stops, and senders and replicas go on`() async throws {
+        let cluster = try FailoverCluster()
+        let first = try cluster.node("a")
+        let second = try cluster.node("b")
+        let replica = try cluster.replica()
+        let follower = Task { try await replica.run() }
+        let leader = Task { try await first.run() }
+        _ = try await first.address
+        let standby = Task { try await second.run() }
+        try await cluster.awaitStandby()
+        try await cluster.send(1...10)
+        leader.cancel()
+        try await leader.value
+        _ = try await second.address
+        try await cluster.send(11...20)
+        for await snapshot in replica.snapshots where snapshot.state.counter == 20 {
+            #expect(snapshot.position.epoch == Epoch(2))
+            break
+        }
+        follower.cancel()
+        try await follower.value
+        standby.cancel()
+        try await standby.value
+    }
+
+    @Test func `A leader whose store another node has claimed ends with a failure that asks for a restart`()
+        async throws
+    {
+        let cluster = try FailoverCluster()
+        let node = try cluster.node("a")
+        let running = Task { try await node.run() }
+        _ = try await node.address
+        try cluster.server.sql("UPDATE statecast.leader SET term = term + 1, holder = NULL")
+        let failure = await #expect(throws: StatecastError.self) { try await running.value }
+        #expect((failure?.cause as? JournalFailure)?.code == .fenced)
+    }
+}
+
+/// A database and the endpoints of two nodes.
+private final class FailoverCluster: Sendable {
+    let server: PostgresServer
+    private let folder: String
+
+    init() throws {
+        server = try PostgresServer()
+        folder = FileManager.default.temporaryDirectory.path + "/failover-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try PostgresDatabase(server.uri).create(
+            JournalIdentity(
+                store: try StoreName("counter"),
+                lineage: Lineage(bits: 3),
+                begun: Timestamp(milliseconds: 0)
+            )
+        )
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func endpoint(_ node: String) -> String { "ipc://\(folder)/\(node)" }
+    private var endpoints: String { [endpoint("a"), endpoint("b")].joined(separator: ",") }
+
+    func node(_ name: String) throws -> Primary<Counter> {
+        try Primary(
+            store: "counter",
+            state: Counter(),
+            actions: Counter.actions,
+            journal: PostgresDatabase(server.uri).journal(of: "counter"),
+            on: PrimaryNode(
+                configuration: PrimaryConfiguration(publish: endpoint(name), actions: endpoint(name + "-actions"))
+            ),
+            reducer: Counter.reducer
+        )
+    }
+
+    func replica() throws -> Replica<Counter> { try Replica<Counter>(store: "counter", from: endpoints) }
+
+    /// Sends as many actions as there are numbers, and awaits their receipts.
+    func send(_ numbers: ClosedRange<Int>) async throws {
+        let sender = try ActionSender(store: "counter", from: endpoints)
+        let running = Task { try await sender.run() }
+        for number in numbers {
+            let receipt = try await sender.send(CounterIncreaseRequested())
+            #expect(receipt.revision == Revision(UInt64(number)))
+        }
+        running.cancel()
+        try await running.value
+    }
+
+    var head: Int { get throws { Int(try server.sql("SELECT max(\"end\") FROM statecast.record")) ?? 0 } }
+
+    /// Waits until both nodes have stood by: the leader did before it led.
+    func awaitStandby() async throws {
+        while try server.sql("SELECT count(*) FROM statecast.standby") != "2" { await Task.yield() }
+    }
+}

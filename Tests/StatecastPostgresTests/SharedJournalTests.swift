@@ -1,0 +1,163 @@
+import PostgresCluster
+import StatecastCore
+import StatecastJournal
+import StatecastPostgres
+import StatecastProtocol
+import Testing
+
+/// What a store's journal in a real PostgreSQL guarantees.
+@Suite struct SharedJournalTests {
+    @Test func `A new store has no leader and no content`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        let row = try #require(try database.leaders(of: [.test]).first)
+        #expect(row.isResigned && row.term == Epoch(0) && row.head == JournalSequence(0) && row.isSameTimeline)
+        #expect(!row.isSynchronous)
+        let contents = try #require(try database.contents(of: .test, by: nil))
+        #expect(contents.contents.identity == .test)
+        #expect(throws: JournalFailure.self) { try database.create(.test) }
+    }
+
+    @Test func `Only the node with the last claim can append`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        let first = try database.claimTest()
+        try first.start(after: 0)
+        try first.journal.append([.test(1), .test(2)])
+        let second = try database.claimTest()
+        #expect(second.fence.term == first.fence.term.next)
+        #expect(throws: JournalFailure.self) { try first.journal.append([.test(3)]) }
+        #expect(throws: JournalFailure.self) { try first.journal.renew() }
+        #expect(try second.journal.open()?.last == JournalSequence(2))
+        try second.start(after: 2)
+        try second.journal.append([.test(3)])
+        #expect(
+            try second.journal.records(after: JournalSequence(0), maxBytes: .max) == [.test(1), .test(2), .test(3)]
+        )
+    }
+
+    @Test func `Records are read in pages, and a changed one is refused`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try leader.journal.append((1...5).map { .test($0, bytes: 100) })
+        let page = try leader.journal.records(after: JournalSequence(1), maxBytes: 150)
+        #expect(page.map(\.sequence) == [JournalSequence(2), JournalSequence(3)])
+        try server.sql("UPDATE statecast.record SET body = 'x' WHERE sequence = 3")
+        #expect(throws: JournalFailure.self) {
+            try leader.journal.records(after: JournalSequence(1), maxBytes: .max)
+        }
+        try server.sql("DELETE FROM statecast.record WHERE sequence < 3")
+        let failure = #expect(throws: JournalFailure.self) {
+            try leader.journal.records(after: JournalSequence(1), maxBytes: .max)
+        }
+        #expect(failure?.code == .pruned)
+    }
+
+    @Test func `A snapshot of several chunks is stored and read, and replaces an interim one`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try leader.journal.append([.test(1), .test(2)])
+        let interim = JournalSnapshot.test(1, bytes: 10)
+        try leader.journal.store(interim, as: .interim)
+        #expect(try leader.journal.snapshot(interim.entry) == interim)
+        let regular = JournalSnapshot.test(2, bytes: 3_000_000)
+        try leader.journal.store(regular, as: .regular)
+        #expect(try leader.journal.snapshots() == [regular.entry])
+        #expect(try leader.journal.snapshot(regular.entry) == regular)
+        #expect(try server.sql("SELECT count(*) FROM statecast.chunk") == "3")
+    }
+
+    @Test func `A deposed leader changes no snapshot and prunes nothing`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        let deposed = try database.claimTest()
+        try deposed.start(after: 0)
+        try deposed.journal.append((1...6).map { .test($0) })
+        let next = try database.claimTest()
+        try next.start(after: 6)
+        for number in [2, 4, 6] as [UInt64] { try next.journal.store(.test(number, bytes: 10), as: .regular) }
+        #expect(throws: JournalFailure.self) { try deposed.journal.store(.test(6, bytes: 20), as: .regular) }
+        try? deposed.journal.prune(keeping: 0)
+        #expect(try next.journal.snapshots().count == 3)
+        #expect(try next.journal.records(after: JournalSequence(0), maxBytes: .max).count == 6)
+        try next.journal.prune(keeping: 0)
+        #expect(try next.journal.snapshots().count == 2)
+        #expect(try next.journal.records(after: JournalSequence(4), maxBytes: .max).count == 2)
+    }
+
+    @Test func `The last record stays, so that the head is known`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try leader.journal.append([.test(1)])
+        for _ in 0..<3 { try leader.journal.store(.test(1, bytes: 10), as: .regular) }
+        try leader.journal.prune(keeping: 0)
+        #expect(try database.leaders(of: [.test])[0].head == JournalSequence(1))
+        try leader.journal.append([.test(2)])
+    }
+}
+
+extension StoreName {
+    static let test = {
+        do { return try StoreName("test") } catch { preconditionFailure("\(error)") }
+    }()
+}
+
+extension JournalIdentity {
+    static let test = JournalIdentity(store: .test, lineage: Lineage(bits: 77), begun: Timestamp(milliseconds: 5))
+}
+
+extension JournalRecord {
+    static func test(_ number: UInt64, bytes: Int = 10) -> JournalRecord {
+        let body = (0..<bytes).map { UInt8(truncatingIfNeeded: Int(number) + $0) }
+        return JournalRecord(
+            sequence: JournalSequence(number),
+            from: Revision(number - 1),
+            to: Revision(number),
+            body: body
+        )
+    }
+}
+
+extension JournalSnapshot {
+    static func test(_ number: UInt64, bytes: Int) -> JournalSnapshot {
+        let entry = SnapshotEntry(sequence: JournalSequence(number), revision: Revision(number))
+        return JournalSnapshot(entry, context: [1, 2], state: (0..<bytes).map { UInt8(truncatingIfNeeded: $0) })
+    }
+}
+
+/// A node that has claimed the store of the tests.
+struct TestLeader {
+    let journal: SharedJournal
+    let fence: Fence
+
+    func start(after revision: UInt64) throws {
+        _ = try journal.open()
+        let time = Timestamp(milliseconds: 0)
+        try journal.claim(EpochStart(epoch: fence.term, revision: Revision(revision), stateVersion: 0, time: time))
+    }
+}
+
+extension PostgresDatabase {
+    func claimTest() throws -> TestLeader {
+        var generator = SystemRandomNumberGenerator()
+        let rows = try leaders(of: [.test])
+        let claim = LeaderClaim(holder: NodeID(using: &generator), seen: rows, endpoint: "tcp://127.0.0.1:7101")
+        let terms = try #require(try self.claim([.test], above: [Epoch(0)], claim))
+        let fence = Fence(term: terms[0], holder: claim.holder)
+        let journal = SharedJournal(self, store: .test, crashMarker: CrashMarker())
+        journal.claimed(fence, isSynchronous: rows[0].isSynchronous)
+        return TestLeader(journal: journal, fence: fence)
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import PostgresCluster
+import StatecastJournal
+import StatecastPostgres
+import StatecastProtocol
+import Testing
+
+/// What is acknowledged while commits wait for another server: real servers, whose standby is stopped.
+@Suite(.serialized) struct SynchronousStandbyTests {
+    private let server: PostgresServer
+    private let standby: PostgresServer
+    private let database: PostgresDatabase
+
+    init() throws {
+        server = try PostgresServer()
+        database = try PostgresDatabase(server.uri)
+        try database.create(.test)
+        standby = try server.makeStandby(isSynchronous: true)
+    }
+
+    @Test func `A claim notes that commits wait, and they are durable on both servers`() throws {
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try leader.journal.append([.test(1)])
+        #expect(try database.leaders(of: [.test])[0].isSynchronous)
+        #expect(try standby.sql("SELECT count(*) FROM statecast.record") == "1")
+    }
+
+    @Test func `A commit that an operator cancels is not acknowledged until the standby has it`() async throws {
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try standby.suspend()
+        async let outcome = append([.test(1)], leader.journal)
+        try server.cancelWaitingCommit()
+        let failure = await outcome
+        // PostgreSQL has committed on this server alone, and says so in a warning only.
+        #expect(failure?.code == .unknown)
+        #expect(try server.sql("SELECT count(*) FROM statecast.record") == "1")
+        try standby.resume()
+        try leader.journal.repeatUntilKnown([.test(1)])
+        #expect(try standby.sql("SELECT count(*) FROM statecast.record") == "1")
+        #expect(try server.sql("SELECT count(*) FROM statecast.record") == "1")
+    }
+
+    @Test func `A commit during which the server restarts is not acknowledged until the standby has it`() async throws {
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try standby.suspend()
+        async let outcome = append([.test(1)], leader.journal)
+        try server.awaitWaitingCommit()
+        server.kill()
+        #expect(await outcome?.code == .unknown)
+        try standby.resume()
+        try server.start()
+        try leader.journal.repeatUntilKnown([.test(1)])
+        #expect(try standby.sql("SELECT count(*) FROM statecast.record") == "1")
+    }
+
+    @Test func `A commit that an operator no longer lets wait is confirmed by a later one`() async throws {
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try standby.suspend()
+        async let outcome = append([.test(1)], leader.journal)
+        try server.awaitWaitingCommit()
+        _ = await outcome
+        try server.set("synchronous_standby_names", to: "")
+        try leader.journal.repeatUntilKnown([.test(1)])
+        try leader.journal.append([.test(2)])
+        #expect(try database.leaders(of: [.test])[0].isSynchronous == false)
+        try standby.resume()
+    }
+
+    @Test func `After a promotion the records are there, and the old leader is fenced`() throws {
+        let old = try database.claimTest()
+        try old.start(after: 0)
+        try old.journal.append([.test(1), .test(2)])
+        server.kill()
+        try standby.promote()
+        let promoted = try PostgresDatabase(standby.uri)
+        let row = try promoted.leaders(of: [.test])[0]
+        #expect(!row.isSameTimeline && row.isSynchronous && row.head == JournalSequence(2))
+        // The old claim is not in effect on the promoted server, although its row is there.
+        let deposed = SharedJournal(promoted, store: .test, crashMarker: CrashMarker())
+        deposed.claimed(old.fence, isSynchronous: true)
+        _ = try deposed.open()
+        #expect(throws: JournalFailure.self) { try deposed.append([.test(3)]) }
+        let next = try promoted.claimTest()
+        try next.start(after: 2)
+        try next.journal.append([.test(3)])
+    }
+
+    private func append(_ records: [JournalRecord], _ journal: SharedJournal) async -> JournalFailure? {
+        await onThread {
+            do throws(JournalFailure) { try journal.append(records) } catch { return error }
+            return nil
+        }
+    }
+}
+
+/// Runs blocking work.
+private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+}
+
+extension SharedJournal {
+    /// As the writer of a node does.
+    func repeatUntilKnown(_ records: [JournalRecord]) throws {
+        while true {
+            do throws(JournalFailure) { return try append(records) } catch {
+                guard error.code == .unknown else { throw error }
+            }
+        }
+    }
+}
+
+extension PostgresServer {
+    private static let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+    /// Waits until a commit waits for the standby.
+    func awaitWaitingCommit() throws { while try sql("SELECT count(*) \(Self.waiting)") == "0" {} }
+
+    func cancelWaitingCommit() throws {
+        while try !sql("SELECT pg_cancel_backend(pid) \(Self.waiting)").contains("t") {}
+    }
+}
