@@ -11,6 +11,8 @@ final class PostgresConnection {
     /// The names of prepared statements, by their text.
     private var prepared: [String: String] = [:]
     private(set) var isUsable = true
+    /// How long a statement may take.
+    private let limit: Duration
 
     /// Collects warnings: a commit that waited in vain for another server is reported by one, and by nothing else.
     private final class Notices {
@@ -21,9 +23,12 @@ final class PostgresConnection {
 
     /// Connects, within the time that the options permit for each host.
     ///
-    /// - Parameter options: of libpq; later ones replace earlier ones.
+    /// - Parameters:
+    ///   - options: of libpq; later ones replace earlier ones.
+    ///   - limit: how long a statement may take.
     /// - Throws: ``PostgresFailure`` with kind `unreachable`.
-    init(_ options: [(name: String, value: String)]) throws(PostgresFailure) {
+    init(_ options: [(name: String, value: String)], limit: Duration) throws(PostgresFailure) {
+        self.limit = limit
         guard let connection = Self.connect(options) else {
             throw PostgresFailure(.unreachable, "no memory for a connection")
         }
@@ -42,6 +47,8 @@ final class PostgresConnection {
             },
             Unmanaged.passUnretained(notices).toOpaque()
         )
+        // On the server: a statement whose node has given up must not wait for a lock, nor go on for ever.
+        for setting in ["lock_timeout = '1s'", "statement_timeout = '60s'"] { try execute("SET \(setting)") }
     }
 
     private static func connect(_ options: [(name: String, value: String)]) -> OpaquePointer? {
@@ -75,14 +82,15 @@ final class PostgresConnection {
 
     /// Executes one statement, which is a transaction of its own.
     ///
+    /// - Parameter more: how much longer than others it may take.
     /// - Throws: ``PostgresFailure``; the kind is `unreachable` or `unanswered` if the connection is unusable after it.
     @discardableResult
     func execute(
         _ sql: String,
         _ parameters: [PostgresValue] = [],
-        within limit: Duration = .seconds(1)
+        more: Duration = .zero
     ) throws(PostgresFailure) -> PostgresResult {
-        let deadline = ContinuousClock.now + limit
+        let deadline = ContinuousClock.now + limit + more
         let name = try prepare(sql, parameters, until: deadline)
         let encoded = parameters.map(\.encoded)
         let start = ContinuousClock.now

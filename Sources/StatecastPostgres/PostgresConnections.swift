@@ -13,8 +13,8 @@ final class PostgresConnections: Sendable {
         case snapshots
         case reading
 
-        /// Whether its statements are short.
-        var isQuick: Bool { self != .snapshots && self != .reading }
+        /// How long a statement may take. Without an answer in this time, the outcome of a commit is unknown.
+        var limit: Duration { self == .snapshots || self == .reading ? .seconds(10) : .seconds(1) }
     }
 
     private let uri: PostgresURI
@@ -70,10 +70,7 @@ final class PostgresConnections: Sendable {
                 if wait > .zero { Thread.sleep(forTimeInterval: wait / .seconds(1)) }
             }
             lastAttempt = .now
-            let made = try PostgresConnection(uri.options)
-            // Otherwise a statement whose node has given up would go on.
-            let limit = use.isQuick ? "1s" : "10s"
-            for name in ["lock_timeout", "statement_timeout"] { try made.execute("SET \(name) = '\(limit)'") }
+            let made = try PostgresConnection(uri.options, limit: use.limit)
             connection = made
             return made
         }

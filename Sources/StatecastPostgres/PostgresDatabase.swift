@@ -75,6 +75,16 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
         do throws(PostgresFailure) { return try connections.with(use, body) } catch { throw failure(error) }
     }
 
+    /// Executes a statement that returns rows.
+    func rows<Element>(
+        _ use: PostgresConnections.Use,
+        _ sql: String,
+        _ parameters: [PostgresValue],
+        _ row: (_ column: (Int) -> PostgresColumn) throws(PostgresFailure) -> Element
+    ) throws(JournalFailure) -> [Element] {
+        try perform(use) { connection throws(PostgresFailure) in try connection.execute(sql, parameters).map(row) }
+    }
+
     // MARK: Creating
 
     private static let insertStore =
@@ -93,11 +103,11 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
         let store = PostgresValue.text(identity.store.text)
         let checksum = Int64(Checksum.of(numbers, Array(identity.store.text.utf8)))
         let count = try perform(.snapshots) { connection throws(PostgresFailure) in
-            for sql in PostgresSchema.statements { try connection.execute(sql, within: Self.readingTime) }
+            for sql in PostgresSchema.statements { try connection.execute(sql) }
             let values: [PostgresValue] =
                 [store, .integer(PostgresSchema.format)] + numbers.map(PostgresValue.bits) + [.integer(checksum)]
-            let count = try connection.execute(Self.insertStore, values, within: Self.readingTime).writtenCount
-            try connection.execute(Self.insertLeader, [store, .integer(0)], within: Self.readingTime)
+            let count = try connection.execute(Self.insertStore, values).writtenCount
+            try connection.execute(Self.insertLeader, [store, .integer(0)])
             return count
         }
         guard count == 1 else {

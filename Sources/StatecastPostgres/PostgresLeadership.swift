@@ -11,22 +11,20 @@ extension PostgresDatabase: SharedDatabase {
         """
 
     package func leaders(of stores: [StoreName]) throws(JournalFailure) -> [LeaderRow] {
-        let rows = try perform(.leadership) { connection throws(PostgresFailure) in
-            try connection.execute(Self.observe, [.texts(stores.map(\.text))]).map { column throws(PostgresFailure) in
-                var row = LeaderRow(
-                    term: Epoch(try column(0).bits()),
-                    beat: try column(1).bits(),
-                    settled: JournalSequence(try column(2).bits()),
-                    head: JournalSequence(try column(9).bits())
-                )
-                row.isSynchronous = try column(3).boolean()
-                row.isSameTimeline = try column(4).boolean()
-                row.isResigned = try column(5).boolean()
-                row.heir = column(6).isNull ? nil : try column(6).identity()
-                row.holder = column(7).isNull ? nil : try column(7).identity()
-                row.endpoint = column(8).isNull ? nil : try column(8).text()
-                return row
-            }
+        let rows = try rows(.leadership, Self.observe, [.texts(stores.map(\.text))]) { column throws(PostgresFailure) in
+            var row = LeaderRow(
+                term: Epoch(try column(0).bits()),
+                beat: try column(1).bits(),
+                settled: JournalSequence(try column(2).bits()),
+                head: JournalSequence(try column(9).bits())
+            )
+            row.isSynchronous = try column(3).boolean()
+            row.isSameTimeline = try column(4).boolean()
+            row.isResigned = try column(5).boolean()
+            row.heir = column(6).isNull ? nil : try column(6).identity()
+            row.holder = column(7).isNull ? nil : try column(7).identity()
+            row.endpoint = column(8).isNull ? nil : try column(8).text()
+            return row
         }
         guard rows.count == stores.count else {
             for store in stores where try contents(of: store, by: nil) == nil { throw absent(store) }

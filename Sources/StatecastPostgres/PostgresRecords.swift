@@ -74,8 +74,6 @@ extension PostgresDatabase {
 
     /// A slower answer may be that of an operator who has stopped to wait for another server.
     private static let lateTime = Duration.milliseconds(500)
-    /// Without an answer in this time, the outcome is unknown.
-    private static let maxTime = Duration.seconds(1)
     /// Large commits may take longer.
     private static let slowestBytesPerSecond = 8 << 20
 
@@ -89,7 +87,7 @@ extension PostgresDatabase {
         let more = Duration.milliseconds(Int64(bytes) * 1000 / Int64(Self.slowestBytesPerSecond))
         do throws(PostgresFailure) {
             let result = try connections.with(.commits(store)) { connection throws(PostgresFailure) in
-                try connection.execute(sql, parameters, within: Self.maxTime + more)
+                try connection.execute(sql, parameters, more: more)
             }
             // The commit did not wait for the other server: it may be on this one alone.
             if let warning = result.warning { return .unknown(warning) }
@@ -117,16 +115,13 @@ extension PostgresDatabase {
         "SELECT epoch, revision, version, time, checksum FROM statecast.epoch WHERE store = $1 ORDER BY epoch"
 
     package func contents(of store: StoreName, by fence: Fence?) throws(JournalFailure) -> SharedContents? {
-        let rows = try perform(.reading) { connection throws(PostgresFailure) in
-            try connection.execute(Self.identity, optional(store, fence), within: Self.readingTime)
-                .map { column throws(PostgresFailure) in
-                    (
-                        numbers: [try column(0).bits(), try column(1).bits(), try column(2).bits()],
-                        checksum: try column(3).integer(), format: try column(4).integer(),
-                        moved: column(5).isNull ? nil : try column(5).text(), last: try column(6).bits(),
-                        isOurs: try column(7).boolean()
-                    )
-                }
+        let rows = try rows(.reading, Self.identity, optional(store, fence)) { column throws(PostgresFailure) in
+            (
+                numbers: [try column(0).bits(), try column(1).bits(), try column(2).bits()],
+                checksum: try column(3).integer(), format: try column(4).integer(),
+                moved: column(5).isNull ? nil : try column(5).text(), last: try column(6).bits(),
+                isOurs: try column(7).boolean()
+            )
         }
         guard let row = rows.first else { throw absent(store) }
         guard row.format == PostgresSchema.format else {
@@ -156,17 +151,14 @@ extension PostgresDatabase {
     }
 
     private func epochs(of store: StoreName) throws(JournalFailure) -> [EpochStart] {
-        let rows = try perform(.reading) { connection throws(PostgresFailure) in
-            try connection.execute(Self.epochs, [.text(store.text)], within: Self.readingTime)
-                .map { column throws(PostgresFailure) in
-                    let epoch = EpochStart(
-                        epoch: Epoch(try column(0).bits()),
-                        revision: Revision(try column(1).bits()),
-                        stateVersion: try column(2).bits(),
-                        time: Timestamp(milliseconds: try column(3).integer())
-                    )
-                    return (epoch, isIntact: try column(4).integer() == epoch.checksum)
-                }
+        let rows = try rows(.reading, Self.epochs, [.text(store.text)]) { column throws(PostgresFailure) in
+            let epoch = EpochStart(
+                epoch: Epoch(try column(0).bits()),
+                revision: Revision(try column(1).bits()),
+                stateVersion: try column(2).bits(),
+                time: Timestamp(milliseconds: try column(3).integer())
+            )
+            return (epoch, isIntact: try column(4).integer() == epoch.checksum)
         }
         if let damage = rows.first(where: { !$0.isIntact }) {
             throw damaged("the row of epoch \(damage.0.epoch) of the store \"\(store)\" has a wrong checksum")
@@ -177,8 +169,6 @@ extension PostgresDatabase {
     private func optional(_ store: StoreName, _ fence: Fence?) -> [PostgresValue] {
         fence.map { fenced(store, $0) } ?? [.text(store.text), .noInteger, .noIdentity]
     }
-
-    static let readingTime = Duration.seconds(10)
 
     // At most 1,000 rows are looked at, so that no more than a page of bodies is read to be left out.
     private static let recordsAfter = """
@@ -197,17 +187,14 @@ extension PostgresDatabase {
         by fence: Fence?
     ) throws(JournalFailure) -> [JournalRecord] {
         let parameters = optional(store, fence) + [.bits(sequence), .integer(Int64(maxBytes))]
-        let rows = try perform(.reading) { connection throws(PostgresFailure) in
-            try connection.execute(Self.recordsAfter, parameters, within: Self.readingTime)
-                .map { column throws(PostgresFailure) in
-                    let record = JournalRecord(
-                        sequence: JournalSequence(try column(0).bits()),
-                        from: Revision(try column(1).bits()),
-                        to: Revision(try column(2).bits()),
-                        body: try column(4).array()
-                    )
-                    return (record, isIntact: try column(3).integer() == record.checksum)
-                }
+        let rows = try rows(.reading, Self.recordsAfter, parameters) { column throws(PostgresFailure) in
+            let record = JournalRecord(
+                sequence: JournalSequence(try column(0).bits()),
+                from: Revision(try column(1).bits()),
+                to: Revision(try column(2).bits()),
+                body: try column(4).array()
+            )
+            return (record, isIntact: try column(3).integer() == record.checksum)
         }
         var last = sequence
         for (record, isIntact) in rows {

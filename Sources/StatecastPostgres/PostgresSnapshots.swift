@@ -12,14 +12,8 @@ extension PostgresDatabase {
         "SELECT sequence, revision FROM statecast.snapshot WHERE store = $1 AND complete ORDER BY sequence"
 
     package func snapshots(of store: StoreName) throws(JournalFailure) -> [SnapshotEntry] {
-        try perform(.reading) { connection throws(PostgresFailure) in
-            try connection.execute(Self.snapshotsOf, [.text(store.text)], within: Self.readingTime)
-                .map { column throws(PostgresFailure) in
-                    SnapshotEntry(
-                        sequence: JournalSequence(try column(0).bits()),
-                        revision: Revision(try column(1).bits())
-                    )
-                }
+        try rows(.reading, Self.snapshotsOf, [.text(store.text)]) { column throws(PostgresFailure) in
+            SnapshotEntry(sequence: JournalSequence(try column(0).bits()), revision: Revision(try column(1).bits()))
         }
     }
 
@@ -31,19 +25,15 @@ extension PostgresDatabase {
 
     package func snapshot(_ entry: SnapshotEntry, of store: StoreName) throws(JournalFailure) -> JournalSnapshot {
         let place: [PostgresValue] = [.text(store.text), .bits(entry.sequence)]
-        let heads = try perform(.reading) { connection throws(PostgresFailure) in
-            try connection.execute(Self.snapshotAt, place, within: Self.readingTime)
-                .map { column throws(PostgresFailure) in
-                    (count: try column(0).integer(), checksum: try column(1).integer(), context: try column(2).array())
-                }
+        let heads = try rows(.reading, Self.snapshotAt, place) { column throws(PostgresFailure) in
+            (count: try column(0).integer(), checksum: try column(1).integer(), context: try column(2).array())
         }
         let pruned = JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
         guard let head = heads.first else { throw pruned }
         var state: [UInt8] = []
         for index in 0..<head.count {
-            let chunks = try perform(.reading) { connection throws(PostgresFailure) in
-                try connection.execute(Self.chunk, place + [.integer(index)], within: Self.readingTime)
-                    .map { column throws(PostgresFailure) in try column(0).array() }
+            let chunks = try rows(.reading, Self.chunk, place + [.integer(index)]) { column throws(PostgresFailure) in
+                try column(0).array()
             }
             guard let chunk = chunks.first else { throw pruned }
             state += chunk
@@ -84,18 +74,14 @@ extension PostgresDatabase {
             try connection.execute("SET synchronous_commit = off")
             try remove(place, connection)
             for (index, chunk) in chunks.enumerated() {
-                try connection.execute(
-                    Self.insertChunk,
-                    place + [.integer(Int64(index)), .bytes(chunk)],
-                    within: Self.readingTime
-                )
+                try connection.execute(Self.insertChunk, place + [.integer(Int64(index)), .bytes(chunk)])
             }
             try connection.execute("RESET synchronous_commit")
             let head: [PostgresValue] = [
                 .bits(snapshot.entry.revision), .boolean(kind == .interim), .integer(Int64(chunks.count)),
                 .integer(snapshot.checksum), .bytes(snapshot.context),
             ]
-            let result = try connection.execute(Self.insertSnapshot, place + head, within: Self.readingTime)
+            let result = try connection.execute(Self.insertSnapshot, place + head)
             guard result.writtenCount == 1, result.warning == nil else {
                 throw PostgresFailure(.other, result.warning ?? "another node leads the store \"\(store)\"")
             }
@@ -107,7 +93,7 @@ extension PostgresDatabase {
 
     private func remove(_ place: [PostgresValue], _ connection: PostgresConnection) throws(PostgresFailure) {
         for sql in [Self.removeSnapshot, Self.removeChunks] {
-            try connection.execute(sql, place, within: Self.readingTime)
+            try connection.execute(sql, place)
         }
     }
 
@@ -126,7 +112,7 @@ extension PostgresDatabase {
         while entries.count > 2, try recordBytes(of: store, after: entries[1].sequence) >= historyBytes {
             try write { [entries] connection throws(PostgresFailure) in
                 let start = fenced(store, fence) + [.bits(entries[1].sequence)]
-                while try connection.execute(Self.pruneRecords, start, within: Self.readingTime).writtenCount > 0 {}
+                while try connection.execute(Self.pruneRecords, start).writtenCount > 0 {}
                 try remove(fenced(store, fence) + [.bits(entries[0].sequence)], connection)
             }
             entries.removeFirst()
@@ -137,10 +123,9 @@ extension PostgresDatabase {
         "SELECT coalesce(sum(bytes), 0)::bigint FROM statecast.record WHERE store = $1 AND sequence > $2"
 
     private func recordBytes(of store: StoreName, after sequence: JournalSequence) throws(JournalFailure) -> Int {
-        try perform(.reading) { connection throws(PostgresFailure) in
-            try connection.execute(Self.bytesAfter, [.text(store.text), .bits(sequence)], within: Self.readingTime)
-                .map { column throws(PostgresFailure) in Int(try column(0).integer()) }.first ?? 0
-        }
+        try rows(.reading, Self.bytesAfter, [.text(store.text), .bits(sequence)]) { column throws(PostgresFailure) in
+            Int(try column(0).integer())
+        }.first ?? 0
     }
 
     private func write(

@@ -21,17 +21,15 @@ extension PostgresDatabase {
     }
 
     package func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes] {
-        try perform(.leadership) { connection throws(PostgresFailure) in
-            try connection.execute(Self.crashesOf, [.text(store.text)]).map { column throws(PostgresFailure) in
-                guard let session = SessionID(try column(0).text()) else {
-                    throw PostgresFailure(.other, "the table suspect holds a session that is none")
-                }
-                return CrashMarker.Crashes(
-                    session: session,
-                    number: ActionNumber(try column(1).bits()),
-                    count: try column(2).bits()
-                )
+        try rows(.leadership, Self.crashesOf, [.text(store.text)]) { column throws(PostgresFailure) in
+            guard let session = SessionID(try column(0).text()) else {
+                throw PostgresFailure(.other, "the table suspect holds a session that is none")
             }
+            return CrashMarker.Crashes(
+                session: session,
+                number: ActionNumber(try column(1).bits()),
+                count: try column(2).bits()
+            )
         }
     }
 

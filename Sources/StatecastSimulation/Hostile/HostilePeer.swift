@@ -26,7 +26,14 @@ struct HostilePeer {
         for frame in frames { pipe.send(frame) }
         // They may have been refused.
         world.schedule(after: random.duration(.seconds(1) ... .seconds(4))) { for frame in frames { pipe.send(frame) } }
-        if hasKeys, let frame = continuation(of: sender, &random) { pipe.send(frame) }
+        // Several times: most come when the sender's next frame is on its way.
+        for _ in 0..<(hasKeys ? 4 : 0) {
+            let bits = random.split()
+            world.schedule(after: random.duration(.zero ... .seconds(3))) {
+                var random = bits
+                if let frame = continuation(of: sender, &random) { pipe.send(frame) }
+            }
+        }
         let path = network.path(of: user)
         let feed = FeedPipe(world, of: user, to: publisher, path, onReadable: { _ in }, onBreak: { _ in })
         publisher.accept(feed)
