@@ -48,12 +48,16 @@ extension PostgresDatabase {
     // MARK: Writing
 
     // All statements name the claim: a node that leads no more must not touch the snapshots of its successor.
-    private static let removeChunks =
-        "\(PostgresSQL.fence) DELETE FROM statecast.chunk c USING fence f WHERE c.store = f.store AND c.sequence = $4"
-    private static let removeSnapshot =
-        "\(PostgresSQL.fence) DELETE FROM statecast.snapshot USING fence WHERE snapshot.store = $1 AND sequence = $4"
+    private static let removeChunks = """
+        \(PostgresSQL.asynchronousFence)
+        DELETE FROM statecast.chunk USING fence WHERE chunk.store = $1 AND sequence = $4
+        """
+    private static let removeSnapshot = """
+        \(PostgresSQL.asynchronousFence)
+        DELETE FROM statecast.snapshot USING fence WHERE snapshot.store = $1 AND sequence = $4
+        """
     private static let insertChunk =
-        "\(PostgresSQL.fence) INSERT INTO statecast.chunk SELECT f.store, $4, $5, $6 FROM fence f"
+        "\(PostgresSQL.asynchronousFence) INSERT INTO statecast.chunk SELECT f.store, $4, $5, $6 FROM fence f"
     private static let insertSnapshot =
         "\(PostgresSQL.fence) INSERT INTO statecast.snapshot SELECT f.store, $4, $5, $6, true, $7, $8, $9 FROM fence f"
     private static let interimBefore =
@@ -68,13 +72,15 @@ extension PostgresDatabase {
         let chunks = stride(from: 0, to: snapshot.state.count, by: Self.chunkBytes).map {
             Array(snapshot.state[$0..<min($0 + Self.chunkBytes, snapshot.state.count)])
         }
+        let otherLeads = PostgresFailure(.other, "another node leads the store \"\(store)\"")
         try write { connection throws(PostgresFailure) in
             let place = fenced(store, fence) + [.bits(snapshot.entry.sequence)]
             // The last statement waits for the other server, and its place in the log covers the ones before it.
             try connection.execute("SET synchronous_commit = off")
             try remove(place, connection)
             for (index, chunk) in chunks.enumerated() {
-                try connection.execute(Self.insertChunk, place + [.integer(Int64(index)), .bytes(chunk)])
+                let parameters = place + [.integer(Int64(index)), .bytes(chunk)]
+                guard try connection.execute(Self.insertChunk, parameters).writtenCount == 1 else { throw otherLeads }
             }
             try connection.execute("RESET synchronous_commit")
             let head: [PostgresValue] = [
@@ -82,9 +88,8 @@ extension PostgresDatabase {
                 .integer(snapshot.checksum), .bytes(snapshot.context),
             ]
             let result = try connection.execute(Self.insertSnapshot, place + head)
-            guard result.writtenCount == 1, result.warning == nil else {
-                throw PostgresFailure(.other, result.warning ?? "another node leads the store \"\(store)\"")
-            }
+            if let warning = result.warning { throw PostgresFailure(.other, warning) }
+            guard result.writtenCount == 1 else { throw otherLeads }
             let old = try connection.execute(Self.interimBefore, [.text(store.text), .bits(snapshot.entry.sequence)])
                 .map { column throws(PostgresFailure) in try column(0).bits() }
             for sequence in old { try remove(fenced(store, fence) + [.bits(sequence)], connection) }

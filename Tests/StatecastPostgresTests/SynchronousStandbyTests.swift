@@ -23,6 +23,9 @@ import Testing
         try leader.start(after: 0)
         try leader.journal.append([.test(1)])
         #expect(try database.leaders(of: [.test])[0].isSynchronous)
+        let snapshot = JournalSnapshot.test(1, bytes: 3_000_000)
+        try leader.journal.store(snapshot, as: .regular)
+        #expect(try leader.journal.snapshot(snapshot.entry) == snapshot)
         #expect(try standby.sql("SELECT count(*) FROM statecast.record") == "1")
     }
 

@@ -110,7 +110,7 @@ final class FailoverDriver {
     }
 
     private func fail(_ failure: JournalFailure) {
-        let isRestartable = [.fenced, .unknown, .inputOutput].contains(failure.code)
+        let isRestartable = [.fenced, .unknown, .inputOutput, .storageFull, .pruned].contains(failure.code)
         update { $0.failed(isRestartable ? .restart("\(failure)") : .final("\(failure)"), into: &$1) }
     }
 
@@ -191,9 +191,10 @@ final class FailoverDriver {
     /// - Parameter resign: gives up all stores.
     /// - Returns: why they could not be given up.
     func resign(_ resign: (NodeID?) throws(JournalFailure) -> Void) -> StatecastError? {
+        // Without an heir, the others take half a second longer.
+        let heir = try? database.standby(of: stores[0].name, within: settings.leaseTime, besides: identity)
         do throws(JournalFailure) {
-            let heir = try database.standby(of: stores[0].name, within: settings.leaseTime, besides: identity)
-            try resign(heir)
+            try resign(heir ?? nil)
             return nil
         } catch { return LeaderEnd.restart("the stores could not be given up: \(error)").error }
     }

@@ -47,7 +47,7 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
                 let snapshot = try journal.snapshot(entry)
                 copy = try StoreCopy(of: snapshot, contents, isTyped: isTyped, limits: limits)
             }
-            try copy?.advance(journal, through: row.lastSettled)
+            try copy?.advance(journal, through: row.settled)
             return .complete
         } catch {
             // It begins again at the newest snapshot: as an untyped value, or because records were pruned.

@@ -145,8 +145,9 @@ final class JournalWriter: Sendable {
 
     private func fail(_ failure: JournalFailure) {
         let failure = queue.withLock { queue in
-            queue = Queue(committed: queue.committed, failure: queue.failure ?? failure)
-            return queue.failure ?? failure
+            let first = queue.failure.flatMap { $0.code == .storageFull ? nil : $0 } ?? failure
+            queue = Queue(committed: queue.committed, failure: first, repetitionsLeft: queue.repetitionsLeft)
+            return first
         }
         if failure.code != .storageFull { onLease(.failed(failure)) }
         onResult(.failure(failure))
@@ -174,12 +175,16 @@ final class JournalWriter: Sendable {
         }
     }
 
+    /// A stop does not wait long for a shared database that does not answer.
+    func prepareToStop() { queue.withLock { $0.repetitionsLeft = Self.maxRepetitionsAtEnd } }
+
+    private static let maxRepetitionsAtEnd = 3
+
     /// Gives up a shared journal, after the commits that are enqueued.
     ///
     /// - Throws: ``JournalFailure`` with code `fenced` or `unknown`.
     func resign(to heir: NodeID?) throws(JournalFailure) {
         guard let shared = journal as? SharedJournal else { return }
-        queue.withLock { $0.repetitionsLeft = Self.maxRepetitionsAtEnd }
         if let failure = drain() { throw failure }
         try shared.resign(to: heir)
     }
@@ -190,9 +195,6 @@ final class JournalWriter: Sendable {
         // If it fails, an action that does not come again stays suspected.
         snapshots.async { try? shared.removeCrashes(of: session, number) }
     }
-
-    /// A stop does not wait long for a database that does not answer.
-    private static let maxRepetitionsAtEnd = 3
 
     /// Accepts and repeats no more commits: their outcomes stay unknown.
     func abandon(because failure: JournalFailure) { queue.withLock { $0.failure = $0.failure ?? failure } }

@@ -206,7 +206,7 @@ package final class PrimaryDriver {
     package func tick() {
         failover?.tick()
         if let nextRefresh, environment.now >= nextRefresh { refreshAccess(always: false) }
-        stores?.tick()
+        if leads() { stores?.tick() }
         turn()
     }
 

@@ -90,6 +90,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     }
 
     func finish() {
+        journal?.writer.prepareToStop()
         engine.finish()
         // First what is in flight: its middlewares may have dispatched actions.
         drainJournal()

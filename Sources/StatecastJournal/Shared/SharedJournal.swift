@@ -143,7 +143,9 @@ package final class SharedJournal: Journal, CustomStringConvertible {
     package func resign(to heir: NodeID?) throws(JournalFailure) { try renew(resigning: Resignation(heir: heir)) }
 
     private func renew(resigning: Resignation?) throws(JournalFailure) {
-        let (fence, last) = (try requireFence(), progress.withLock { $0.last })
+        let (fence, (last, attempts)) = (try requireFence(), progress.withLock { ($0.last, $0.attempts) })
+        // The head is not known: a refusal would show nothing.
+        guard attempts == 0 else { throw unknown("a commit before it is not resolved yet") }
         switch database.renew(store, at: last, settled: last, by: fence, resigning: resigning) {
         case .confirmed: break
         case .refused: throw fenced
@@ -173,14 +175,16 @@ package final class SharedJournal: Journal, CustomStringConvertible {
 
     // MARK: Reading
 
-    private var fence: Fence? { progress.withLock { $0.fence } }
-
     package func epochs() throws(JournalFailure) -> [EpochStart] {
         try database.contents(of: store, by: nil)?.contents.epochs ?? []
     }
 
     package func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
-        try database.records(of: store, after: sequence, maxBytes: maxBytes, by: fence)
+        let (fence, last) = progress.withLock { ($0.fence, $0.last) }
+        let records = try database.records(of: store, after: sequence, maxBytes: maxBytes, by: fence)
+        // Where the claim is not in effect, there are none.
+        guard fence == nil || sequence >= last || !records.isEmpty else { throw fenced }
+        return records
     }
 
     package func snapshots() throws(JournalFailure) -> [SnapshotEntry] { try database.snapshots(of: store) }

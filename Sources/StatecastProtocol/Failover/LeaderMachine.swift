@@ -168,7 +168,8 @@ package struct LeaderMachine: Hashable, Sendable {
     package mutating func recovered(at now: Instant, into directives: inout [LeaderDirective]) {
         guard phase == .recovering else { return }
         guard now < validUntil else { return end(.restart("the recovery took longer than the lease"), &directives) }
-        (phase, nextStep) = (.leading, now.advanced(by: settings.renewalInterval))
+        // At once: the others have seen nothing since the claim.
+        (phase, nextStep) = (.leading, now)
         notice(.leading, into: &directives)
         directives.append(.lead)
     }
@@ -181,7 +182,6 @@ package struct LeaderMachine: Hashable, Sendable {
     package mutating func confirmed(sent: Instant, at now: Instant, into directives: inout [LeaderDirective]) {
         guard phase == .leading || phase == .muted, sent > confirmedSince else { return }
         confirmedSince = sent
-        if phase == .leading { nextStep = max(nextStep ?? now, sent.advanced(by: settings.renewalInterval)) }
         guard phase == .muted, now < validUntil else { return }
         // Nobody has claimed: the commit named this node's term.
         phase = .leading
@@ -221,7 +221,7 @@ package struct LeaderSettings: Hashable, Sendable {
 
     package init(leaseTime: Duration) { self.leaseTime = leaseTime }
 
-    /// The time after a confirmed commit at which a leader renews.
+    /// How often a leader renews, also while it commits: a renewal tells the others which records are durable.
     package var renewalInterval: Duration { leaseTime / 3 }
 }
 

@@ -55,9 +55,6 @@ package struct LeaderRow: Hashable, Sendable {
         (self.term, self.beat, self.settled, self.head) = (term, beat, settled, head)
         (isResigned, isSynchronous, isSameTimeline) = (false, true, true)
     }
-
-    /// The records up to it are durable: a later record is written only after a record was confirmed.
-    package var lastSettled: JournalSequence { max(settled, head.previous) }
 }
 
 /// A claim to all stores of a node.
