@@ -42,7 +42,9 @@ package final class PostgresServer: Sendable {
 
     private init(port: Int) throws {
         self.port = port
-        folder = FileManager.default.temporaryDirectory.path + "/statecast-postgres-\(UUID().uuidString)"
+        // The folder of root's temporary files may be closed to other users.
+        let place = getuid() == 0 ? "/tmp" : FileManager.default.temporaryDirectory.path
+        folder = place + "/statecast-postgres-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         if getuid() == 0 {
             guard let user = getpwnam("postgres") else { throw Failure(description: "there is no user postgres") }
