@@ -89,7 +89,7 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
 
     private static let insertStore =
         "INSERT INTO statecast.store VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING"
-    /// Nobody leads the store, so the first node claims it at once.
+    /// The store has no leader, so the first node claims it at once.
     private static let insertLeader = """
         INSERT INTO statecast.leader VALUES ($1, 0, 0, $2, statecast.timeline(), statecast.synchronous(), true)
         ON CONFLICT DO NOTHING

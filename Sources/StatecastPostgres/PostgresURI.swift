@@ -45,7 +45,6 @@ struct PostgresURI: Hashable, Sendable, CustomStringConvertible {
             ("connect_timeout", "2"),
             ("tcp_user_timeout", "2000"),
             ("dbname", description),
-            // A lock or a statement that waits longer ends with an error: the node tries again.
             ("client_encoding", "UTF8"),
         ]
     }

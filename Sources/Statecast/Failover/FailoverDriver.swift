@@ -1,5 +1,4 @@
 import Logging
-import Metrics
 import StatecastCore
 import StatecastJournal
 import StatecastProtocol
@@ -29,6 +28,8 @@ final class FailoverDriver {
     /// The claim in effect, once it is confirmed.
     private var claim: (LeaderClaim, terms: [Epoch])?
     private var recovered: [any StartableStore] = []
+    /// What has failed for good.
+    private var failure: StatecastError?
     /// When the node has last noted that it stands by.
     private var notedAt: Instant?
 
@@ -72,7 +73,6 @@ final class FailoverDriver {
     }
 
     var nextDeadline: Instant? { machine.nextDeadline }
-    var isLeading: Bool { machine.phase == .leading }
 
     /// Receives what the commits of the stores show, from any thread.
     var onLease: @Sendable (LeaseReport) -> Void { { [reports] in reports.append(.lease($0)) } }
@@ -102,16 +102,20 @@ final class FailoverDriver {
         case .recovered(.success(let stores)):
             recovered = stores
             update { $0.recovered(at: now, into: &$1) }
-        case .recovered(.failure(let error)):
-            fail((error.cause as? JournalFailure) ?? JournalFailure(.misfit, "\(error)"))
+        case .recovered(.failure(let error)): fail(error)
         case .lease(.confirmed(let sent)): update { $0.confirmed(sent: sent, at: now, into: &$1) }
-        case .lease(.failed(let failure)): fail(failure)
+        case .lease(.failed(let failure)): fail(StatecastError(.journal, "\(failure)", cause: failure))
         }
     }
 
-    private func fail(_ failure: JournalFailure) {
-        let isRestartable = [.fenced, .unknown, .inputOutput, .storageFull, .pruned].contains(failure.code)
-        update { $0.failed(isRestartable ? .restart("\(failure)") : .final("\(failure)"), into: &$1) }
+    private func fail(_ error: StatecastError) {
+        failure = failure ?? error
+        update { $0.failed(error.message, into: &$1) }
+    }
+
+    /// Another start of the node works: it becomes a standby.
+    private static func mustRestart(_ reason: String) -> StatecastError {
+        StatecastError(.journal, reason, cause: JournalFailure(.unknown, reason))
     }
 
     private func update(_ event: (inout LeaderMachine, inout [LeaderDirective]) -> Void) {
@@ -141,10 +145,10 @@ final class FailoverDriver {
             recovered = []
         case .renew: perform(.renew)
         case .report(let notice): log(notice)
-        case .end(let end):
+        case .end(let reason):
             for store in recovered { store.abandon() }
             recovered = []
-            perform(.end(end.error))
+            perform(.end(failure ?? Self.mustRestart(reason)))
         }
     }
 
@@ -196,7 +200,7 @@ final class FailoverDriver {
         do throws(JournalFailure) {
             try resign(heir ?? nil)
             return nil
-        } catch { return LeaderEnd.restart("the stores could not be given up: \(error)").error }
+        } catch { return Self.mustRestart("the stores could not be given up: \(error)") }
     }
 
     private func log(_ notice: LeaderNotice) {
@@ -213,16 +217,6 @@ final class FailoverDriver {
             )
         case .leading: logger.notice("leading", metadata: ["term": "\(claim?.terms.first.map { "\($0)" } ?? "")"])
         case .muted: logger.warning("no commit was confirmed for too long: nothing is published until one is")
-        }
-    }
-}
-
-extension LeaderEnd {
-    var error: StatecastError {
-        switch self {
-        case .restart(let reason):
-            StatecastError(.journal, reason, cause: JournalFailure(.fenced, reason))
-        case .final(let reason): StatecastError(.journal, reason, cause: JournalFailure(.behind, reason))
         }
     }
 }

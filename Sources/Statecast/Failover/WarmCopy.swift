@@ -89,7 +89,7 @@ extension StoreCopy {
             .behind,
             "the database \(journal) lacks records of the store \"\(contents.identity.store)\" that were durable: this "
                 + "node has read record \(history.sequence), and the last one there is \(contents.last). If it was set "
-                + "back on purpose, restore the store there: see docs/FAILOVER.md"
+                + "back on purpose, create the store there again"
         )
         guard contents.last >= history.sequence else { throw behind }
         let record: JournalRecord?

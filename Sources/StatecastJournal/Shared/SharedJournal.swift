@@ -81,8 +81,8 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         let fence = try requireFence()
         switch database.start(epoch, of: store, after: progress.withLock { $0.last }, by: fence) {
         case .confirmed: break
-        // Nothing was served yet: another start is cheaper than finding out.
-        case .late: throw unknown("the start of the epoch was answered late")
+        case .late: try renew()
+        // Nothing was served yet: another start of the node is cheaper than finding out.
         case .unknown(let reason): throw unknown(reason)
         case .full(let reason): throw JournalFailure(.storageFull, reason)
         case .refused: throw fenced

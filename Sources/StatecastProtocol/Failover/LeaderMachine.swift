@@ -85,10 +85,7 @@ package struct LeaderMachine: Hashable, Sendable {
     package mutating func tick(at now: Instant, into directives: inout [LeaderDirective]) {
         _ = mayServe(at: now, into: &directives)
         if phase == .muted, now >= mutedUntil {
-            return end(
-                .restart("no commit was confirmed for \(settings.maxMutedTime) more than the lease"),
-                &directives
-            )
+            return end("no commit was confirmed for \(settings.maxMutedTime) more than the lease", &directives)
         }
         guard let step = nextStep, now >= step else { return }
         switch phase {
@@ -106,7 +103,7 @@ package struct LeaderMachine: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - rows: one for each store, in an order that stays; `nil`: the database could not be read.
-    ///   - random: the identity of a claim, if one is due.
+    ///   - generator: for the identity of a claim, if one is due.
     package mutating func observed(
         _ rows: [LeaderRow]?,
         copy: Copy,
@@ -167,7 +164,7 @@ package struct LeaderMachine: Hashable, Sendable {
     /// The stores are recovered, and the start of the epoch is confirmed.
     package mutating func recovered(at now: Instant, into directives: inout [LeaderDirective]) {
         guard phase == .recovering else { return }
-        guard now < validUntil else { return end(.restart("the recovery took longer than the lease"), &directives) }
+        guard now < validUntil else { return end("the recovery took longer than the lease", &directives) }
         // At once: the others have seen nothing since the claim.
         (phase, nextStep) = (.leading, now)
         notice(.leading, into: &directives)
@@ -183,20 +180,20 @@ package struct LeaderMachine: Hashable, Sendable {
         guard phase == .leading || phase == .muted, sent > confirmedSince else { return }
         confirmedSince = sent
         guard phase == .muted, now < validUntil else { return }
-        // Nobody has claimed: the commit named this node's term.
+        // No other node has claimed: the commit named this node's term.
         phase = .leading
         notice(.leading, into: &directives)
     }
 
     /// The recovery, a commit or a renewal has failed for good.
-    package mutating func failed(_ end: LeaderEnd, into directives: inout [LeaderDirective]) {
+    package mutating func failed(_ reason: String, into directives: inout [LeaderDirective]) {
         guard phase != .ended else { return }
-        self.end(end, &directives)
+        end(reason, &directives)
     }
 
-    private mutating func end(_ end: LeaderEnd, _ directives: inout [LeaderDirective]) {
+    private mutating func end(_ reason: String, _ directives: inout [LeaderDirective]) {
         (phase, nextStep) = (.ended, nil)
-        directives.append(.end(end))
+        directives.append(.end(reason: reason))
     }
 
     private mutating func notice(_ notice: LeaderNotice, into directives: inout [LeaderDirective]) {
@@ -240,15 +237,7 @@ package enum LeaderDirective: Hashable, Sendable {
     case renew
     case report(LeaderNotice)
     /// Stop without publishing anything more.
-    case end(LeaderEnd)
-}
-
-/// Why a node that shares its journal ends.
-package enum LeaderEnd: Hashable, Sendable {
-    /// Another start of the node works: it becomes a standby.
-    case restart(String)
-    /// An operator must decide.
-    case final(String)
+    case end(reason: String)
 }
 
 /// What a node that shares its journal is doing, for people.

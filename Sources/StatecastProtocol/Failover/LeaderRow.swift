@@ -30,7 +30,7 @@ package struct NodeID: Hashable, Sendable, CustomStringConvertible {
 
 /// What a shared journal says about the leadership of one store.
 package struct LeaderRow: Hashable, Sendable {
-    /// Raised by each claim; the epoch of its primary. 0: nobody has claimed the store yet.
+    /// Raised by each claim; the epoch of its primary. 0: the store has not been claimed yet.
     package var term: Epoch
     /// Raised by each claim and renewal.
     package var beat: UInt64

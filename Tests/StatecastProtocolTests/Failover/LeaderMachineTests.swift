@@ -139,8 +139,8 @@ import Testing
 
     @Test func `A fenced leader ends, and does nothing more`() {
         let node = TestNode.leading(at: 10)
-        #expect(node.failed(.restart("fenced")) == [.end(.restart("fenced"))])
-        #expect(node.failed(.restart("again")).isEmpty)
+        #expect(node.failed("fenced") == [.end(reason: "fenced")])
+        #expect(node.failed("again").isEmpty)
         #expect(node.tick(at: 11).isEmpty)
         node.confirmed(sent: 11, at: 11)
         #expect(!node.mayServe(at: 11))
@@ -193,7 +193,7 @@ private final class TestNode {
         _ = run { $0.confirmed(sent: .seconds(sent), at: .seconds(time), into: &$1) }
     }
 
-    func failed(_ end: LeaderEnd) -> [LeaderDirective] { run { $0.failed(end, into: &$1) } }
+    func failed(_ reason: String) -> [LeaderDirective] { run { $0.failed(reason, into: &$1) } }
 
     func mayServe(at time: Double) -> Bool {
         var directives: [LeaderDirective] = []
