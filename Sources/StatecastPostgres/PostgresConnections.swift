@@ -3,6 +3,16 @@ import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
+/// What the time of a commit says about its outcome.
+package struct CommitTimes: Sendable {
+    /// A slower answer may be that of an operator who has stopped to wait for another server.
+    package var late = Duration.milliseconds(500)
+    /// Without an answer in this time, the outcome is unknown.
+    package var limit = Duration.seconds(1)
+
+    package init() {}
+}
+
 /// The connections of a node to one database: one for each kind of use, so that a commit that waits for another server
 /// delays no reader. Each is made when it is needed, and made again after it was lost.
 final class PostgresConnections: Sendable {
@@ -13,17 +23,20 @@ final class PostgresConnections: Sendable {
         case snapshots
         case reading
 
-        /// How long a statement may take. Without an answer in this time, the outcome of a commit is unknown.
-        var limit: Duration { self == .snapshots || self == .reading ? .seconds(10) : .seconds(1) }
+        /// How long a statement may take.
+        func limit(_ times: CommitTimes) -> Duration {
+            self == .snapshots || self == .reading ? max(.seconds(10), times.limit) : times.limit
+        }
     }
 
     private let uri: PostgresURI
+    let times: CommitTimes
     private let slots = Locked<[Use: Slot]>([:])
 
     /// After a connection could not be made, or was lost, the next one is made after this time.
     private static let retryDelay = Duration.milliseconds(100)
 
-    init(_ uri: PostgresURI) { self.uri = uri }
+    init(_ uri: PostgresURI, _ times: CommitTimes) { (self.uri, self.times) = (uri, times) }
 
     /// Performs statements on the connection for a use; calls for the same use wait for each other.
     ///
@@ -38,7 +51,7 @@ final class PostgresConnections: Sendable {
             slots[use] = slot
             return slot
         }
-        return try slot.perform(uri, use, body)
+        return try slot.perform(uri, use.limit(times), body)
     }
 
     func close(_ use: Use) { slots.withLock { _ = $0.removeValue(forKey: use) } }
@@ -53,24 +66,24 @@ final class PostgresConnections: Sendable {
 
         func perform<Result>(
             _ uri: PostgresURI,
-            _ use: Use,
+            _ limit: Duration,
             _ body: (PostgresConnection) throws(PostgresFailure) -> Result
         ) throws(PostgresFailure) -> Result {
             lock.lock()
             defer { lock.unlock() }
-            let connection = try connected(uri, use)
+            let connection = try connected(uri, limit)
             defer { if !connection.isUsable { self.connection = nil } }
             return try body(connection)
         }
 
-        private func connected(_ uri: PostgresURI, _ use: Use) throws(PostgresFailure) -> PostgresConnection {
+        private func connected(_ uri: PostgresURI, _ limit: Duration) throws(PostgresFailure) -> PostgresConnection {
             if let connection { return connection }
             if let lastAttempt {
                 let wait = ContinuousClock.now.duration(to: lastAttempt + PostgresConnections.retryDelay)
                 if wait > .zero { Thread.sleep(forTimeInterval: wait / .seconds(1)) }
             }
             lastAttempt = .now
-            let made = try PostgresConnection(uri.options, limit: use.limit)
+            let made = try PostgresConnection(uri.options, limit: limit)
             connection = made
             return made
         }

@@ -20,9 +20,11 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
     ///
     /// - Parameter uri: a connection URI of libpq, without a password: use a passfile or a certificate.
     /// - Throws: `JournalFailure` with code `misfit`.
-    public init(_ uri: String) throws(JournalFailure) {
+    public convenience init(_ uri: String) throws(JournalFailure) { try self.init(uri, CommitTimes()) }
+
+    package init(_ uri: String, _ times: CommitTimes) throws(JournalFailure) {
         let uri = try PostgresURI(uri)
-        (connections, description) = (PostgresConnections(uri), uri.description)
+        (connections, description) = (PostgresConnections(uri, times), uri.description)
     }
 
     /// Whether a text is meant as the address of a database, not as a path.

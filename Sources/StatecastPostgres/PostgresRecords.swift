@@ -72,8 +72,6 @@ extension PostgresDatabase {
         [.text(store.text), .bits(fence.term), .identity(fence.holder)]
     }
 
-    /// A slower answer may be that of an operator who has stopped to wait for another server.
-    private static let lateTime = Duration.milliseconds(500)
     /// Large commits may take longer.
     private static let slowestBytesPerSecond = 8 << 20
 
@@ -92,7 +90,7 @@ extension PostgresDatabase {
             // The commit did not wait for the other server: it may be on this one alone.
             if let warning = result.warning { return .unknown(warning) }
             guard result.writtenCount == rows else { return .refused }
-            return result.duration < Self.lateTime + more ? .confirmed : .late
+            return result.duration < connections.times.late + more ? .confirmed : .late
         } catch {
             return switch error.kind {
             // A record or epoch of this number exists.

@@ -30,7 +30,7 @@ package final class PostgresServer: Sendable {
         let standby = try PostgresServer(port: Self.freePort())
         try Self.run(
             "pg_basebackup",
-            ["--dbname", uri, "--pgdata", standby.data, "--write-recovery-conf", "--no-sync"]
+            ["--dbname", uri, "--pgdata", standby.data, "--write-recovery-conf", "--no-sync", "--checkpoint", "fast"]
         )
         try standby.configure([
             "primary_conninfo": "host=127.0.0.1 port=\(port) user=statecast application_name=standby"

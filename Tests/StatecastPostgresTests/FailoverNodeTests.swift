@@ -58,6 +58,7 @@ import Testing
         let running = Task { try await node.run() }
         _ = try await node.address
         try cluster.server.sql("UPDATE statecast.leader SET term = term + 1, holder = NULL")
+        node.dispatch(CounterIncreaseRequested())
         let failure = await #expect(throws: StatecastError.self) { try await running.value }
         #expect((failure?.cause as? JournalFailure)?.code == .fenced)
     }
@@ -87,14 +88,15 @@ private final class FailoverCluster: Sendable {
     private var endpoints: String { [endpoint("a"), endpoint("b")].joined(separator: ",") }
 
     func node(_ name: String) throws -> Primary<Counter> {
-        try Primary(
+        var configuration = PrimaryConfiguration(publish: endpoint(name), actions: endpoint(name + "-actions"))
+        // A busy machine may stop a leader for seconds.
+        configuration.leaseTime = .seconds(600)
+        return try Primary(
             store: "counter",
             state: Counter(),
             actions: Counter.actions,
-            journal: PostgresDatabase(server.uri).journal(of: "counter"),
-            on: PrimaryNode(
-                configuration: PrimaryConfiguration(publish: endpoint(name), actions: endpoint(name + "-actions"))
-            ),
+            journal: PostgresDatabase.patient(server.uri).journal(of: "counter"),
+            on: PrimaryNode(configuration: configuration),
             reducer: Counter.reducer
         )
     }

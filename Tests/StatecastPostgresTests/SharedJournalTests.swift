@@ -9,7 +9,7 @@ import Testing
 @Suite struct SharedJournalTests {
     @Test func `A new store has no leader and no content`() throws {
         let server = try PostgresServer()
-        let database = try PostgresDatabase(server.uri)
+        let database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
         let row = try #require(try database.leaders(of: [.test]).first)
         #expect(row.isResigned && row.term == Epoch(0) && row.head == JournalSequence(0) && row.isSameTimeline)
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `Only the node with the last claim can append`() throws {
         let server = try PostgresServer()
-        let database = try PostgresDatabase(server.uri)
+        let database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
         let first = try database.claimTest()
         try first.start(after: 0)
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `Records are read in pages, and a changed one is refused`() throws {
         let server = try PostgresServer()
-        let database = try PostgresDatabase(server.uri)
+        let database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
         let leader = try database.claimTest()
         try leader.start(after: 0)
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `A snapshot of several chunks is stored and read, and replaces an interim one`() throws {
         let server = try PostgresServer()
-        let database = try PostgresDatabase(server.uri)
+        let database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
         let leader = try database.claimTest()
         try leader.start(after: 0)
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `A deposed leader changes no snapshot and prunes nothing`() throws {
         let server = try PostgresServer()
-        let database = try PostgresDatabase(server.uri)
+        let database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
         let deposed = try database.claimTest()
         try deposed.start(after: 0)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func `The last record stays, so that the head is known`() throws {
         let server = try PostgresServer()
-        let database = try PostgresDatabase(server.uri)
+        let database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
         let leader = try database.claimTest()
         try leader.start(after: 0)
@@ -150,6 +150,13 @@ struct TestLeader {
 }
 
 extension PostgresDatabase {
+    /// Waits for answers as long as a busy machine may need.
+    static func patient(_ uri: String) throws -> PostgresDatabase {
+        var times = CommitTimes()
+        (times.late, times.limit) = (.seconds(600), .seconds(600))
+        return try PostgresDatabase(uri, times)
+    }
+
     func claimTest() throws -> TestLeader {
         var generator = SystemRandomNumberGenerator()
         let rows = try leaders(of: [.test])

@@ -34,7 +34,7 @@ final class FailoverDriver {
     private var notedAt: Instant?
 
     private enum Report: Sendable {
-        case observed([LeaderRow]?, LeaderMachine.Copy)
+        case observed([LeaderRow]?, LeaderMachine.Copy, isNoted: Bool)
         case claimed(LeaderClaim, [Epoch]?, sent: Instant)
         case recovered(Result<[any StartableStore], StatecastError>)
         case lease(LeaseReport)
@@ -94,7 +94,8 @@ final class FailoverDriver {
     private func handle(_ report: Report) {
         let now = environment.now
         switch report {
-        case .observed(let rows, let copy):
+        case .observed(let rows, let copy, let isNoted):
+            if isNoted { notedAt = now }
             update { $0.observed(rows, copy: copy, at: now, using: &random, into: &$1) }
         case .claimed(let claim, let terms, let sent):
             if let terms { self.claim = (claim, terms) }
@@ -154,20 +155,20 @@ final class FailoverDriver {
 
     private func observe() {
         let isNoteDue = notedAt.map { environment.now >= $0.advanced(by: settings.renewalInterval) } ?? true
-        if isNoteDue { notedAt = environment.now }
         queue.async { [stores, database, identity, reports, logger] in
             do throws(JournalFailure) {
                 let names = stores.map(\.name)
                 let rows = try database.leaders(of: names)
                 var copy = LeaderMachine.Copy.complete
                 for (store, row) in zip(stores, rows) { copy = max(copy, try store.follow(row)) }
-                if isNoteDue, copy == .complete {
+                let notes = isNoteDue && copy == .complete
+                if notes {
                     try database.standBy(identity, for: names, heads: stores.map(\.head))
                 }
-                reports.append(.observed(rows, copy))
+                reports.append(.observed(rows, copy, isNoted: notes))
             } catch {
                 logger.debug("cannot observe the leader: \(error)")
-                reports.append(.observed(nil, .incomplete))
+                reports.append(.observed(nil, .incomplete, isNoted: false))
             }
         }
     }
