@@ -26,9 +26,14 @@ package struct JournalImage: Sendable {
     /// The revision after the last record; `nil` without a history.
     package var head: Revision? { records.last?.to ?? stored.last?.entry.revision }
 
-    package mutating func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) {
+    /// Begins a history whose first snapshot comes later.
+    package mutating func create(_ identity: JournalIdentity) {
         precondition(self.identity == nil, "this journal has a history already")
         self.identity = identity
+    }
+
+    package mutating func begin(_ identity: JournalIdentity, from snapshot: JournalSnapshot) {
+        create(identity)
         stored = [snapshot]
         pruned = snapshot.entry.sequence
     }

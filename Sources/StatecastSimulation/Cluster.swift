@@ -4,7 +4,8 @@ import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
-/// A primary with its stores, replicas and senders, in one thread and under a virtual clock; and what can go wrong.
+/// A primary with its stores on one node or several, replicas and senders, in one thread and under a virtual clock, and
+/// what can go wrong.
 final class Cluster {
     /// One of its stores.
     struct StoreSetup {
@@ -22,7 +23,13 @@ final class Cluster {
     /// Actions whose kind is not left to chance.
     var chosenKinds: [WorkID: WorkAction.Kind] = [:]
     let stores: [SimulatedStore]
-    let primary: RestartingPrimary
+    /// That its nodes share; `nil` with one node.
+    let database: SimulatedDatabase?
+    let nodes: [RestartingPrimary]
+    /// The node that leads, or any other.
+    var primary: RestartingPrimary {
+        nodes.count == 1 ? nodes[0] : nodes.filter(\.isServing).max { $0.epoch < $1.epoch } ?? nodes[0]
+    }
     private(set) var replicas: [ReplicaProcess] = []
     private(set) var senders: [SenderProcess] = []
     private var senderCount: UInt32 = 0
@@ -34,6 +41,7 @@ final class Cluster {
 
     /// - Parameters:
     ///   - policy: when the journals store snapshots, and what they keep.
+    ///   - nodes: of the primary; several ones share a database, whatever the durability of the stores.
     ///   - faults: the kinds of faults. Special actions of senders are part of them; ``inject(_:_:)`` injects the
     ///     others.
     init(
@@ -41,6 +49,7 @@ final class Cluster {
         _ sizes: Sizes = .standard,
         stores: [StoreSetup] = [StoreSetup(durability: .full)],
         policy: JournalPolicy = JournalPolicy(),
+        nodes nodeCount: Int = 1,
         faults: Set<Fault> = [],
         keepsTrace: Bool = false,
         onNote: ((String) -> Void)? = nil
@@ -50,24 +59,45 @@ final class Cluster {
         self.world = world
         random = world.random.split()
         network = Network(world, maxQueue: sizes.maxQueue)
-        self.stores = stores.enumerated().map { index, setup in
-            do {
-                return SimulatedStore(
-                    world,
-                    name: try StoreName("store\(index)"),
-                    disk: setup.durability.map { Disk(world, $0) },
-                    build: setup.build,
-                    maxPatchBytes: sizes.limits.maxPatchBytes
-                )
-            } catch { preconditionFailure("\(error)") }
+        let names = stores.indices.map { index in
+            do { return try StoreName("store\(index)") } catch { preconditionFailure("\(error)") }
         }
-        primary = RestartingPrimary(world, network, self.stores, sizes, policy: policy, hasKeys: seed % 2 == 1)
+        let database = nodeCount == 1 ? nil : SimulatedDatabase(world, names, time: Timestamp(milliseconds: 0))
+        self.database = database
+        self.stores = zip(names, stores).map { name, setup in
+            let disk = nodeCount == 1 ? setup.durability.map { Disk(world, $0) } : nil
+            return SimulatedStore(
+                world,
+                name: name,
+                disk: disk,
+                database.map { DatabaseContent($0, name) } ?? disk,
+                build: setup.build,
+                maxPatchBytes: sizes.limits.maxPatchBytes
+            )
+        }
+        for store in self.stores { database?.check(store.history, of: store.name) }
+        let (all, network) = (self.stores, network)
+        nodes = (0..<nodeCount).map { index in
+            RestartingPrimary(
+                world,
+                network,
+                all,
+                sizes,
+                policy: policy,
+                hasKeys: seed % 2 == 1,
+                name: nodeCount == 1 ? "primary" : "node\(index)",
+                database: database
+            )
+        }
         let kinds = self.stores.map { "\($0.name) \($0.disk?.durability.rawValue ?? "none") \($0.build)" }
         world.note("seed \(seed): \(kinds), \(faults.map(\.rawValue).sorted())")
         scheduleSync()
     }
 
     // MARK: Nodes
+
+    /// Starts all nodes of the primary.
+    func start() { for node in nodes { node.start() } }
 
     @discardableResult
     func addReplica(of store: SimulatedStore? = nil) -> ReplicaProcess {
@@ -78,7 +108,8 @@ final class Cluster {
             world,
             network,
             on: host(),
-            limits: sizes.limits
+            limits: sizes.limits,
+            from: nodes.map(\.publish)
         )
         replicas.append(replica)
         replica.start()
@@ -119,7 +150,7 @@ final class Cluster {
             network,
             on: host,
             sizes,
-            from: primary.endpointOfSenders,
+            from: nodes.map(\.endpointOfSenders),
             file: file
         ) { [weak self] id in
             self?.action(id, SplitMix64(seed: bits ^ UInt64(id.serial))) ?? WorkAction(id: id, kind: .change, bits: 0)
@@ -170,16 +201,17 @@ final class Cluster {
         let id = store.nextOwnID()
         var action = action(id, bits)
         if action.kind == .trap { action = WorkAction(id: id, kind: .change, bits: action.bits) }
-        if isAwaited { request(action, of: store) } else { store.dispatch(action) }
+        guard let defined = primary.defined(store) else { return }
+        if isAwaited { request(action, of: store, defined) } else { defined.dispatch(action) }
     }
 
-    private func request(_ action: WorkAction, of store: SimulatedStore) {
+    private func request(_ action: WorkAction, of store: SimulatedStore, _ defined: DefinedStore) {
         guard let process = primary.process else { return }
-        let (history, own) = (Unchecked(store.history), Unchecked(store))
-        store.openRequests.insert(action.id)
-        store.request(action) { outcome in
+        let history = Unchecked(store.history)
+        defined.openRequests.insert(action.id)
+        defined.request(action) { outcome in
             guard process.isAlive else { return }
-            own.value.openRequests.remove(action.id)
+            defined.openRequests.remove(action.id)
             switch outcome {
             case .success(let receipt): history.value.confirmed(action.id, at: receipt.position, to: process.name)
             case .failure(let reason) where reason.code == .outcomeUnknown: break
@@ -229,23 +261,28 @@ final class Cluster {
         let isReplica = random.oneIn(2)
         let (name, socket): (String, Subscriber) =
             isReplica ? (replica.name, replica.socket) : (sender.name, sender.socket)
-        let running = primary.process.flatMap { $0.isAlive ? $0 : nil }
+        // Most often the one that leads.
+        let node = nodes.count == 1 || random.oneIn(2) ? primary : random.pick(nodes)
+        let link = nodes.count == 1 ? 0 : random.below(nodes.count)
+        let running = node.process.flatMap { $0.isAlive ? $0 : nil }
         switch fault {
-        case .feedBreaks: return socket.breakConnection(noticedAfter: .zero) ? .now(name) : .none
+        case .feedBreaks: return socket.breakConnection(noticedAfter: .zero, link: link) ? .now(name) : .none
         case .feedHalfOpen:
             let delay = random.duration(.seconds(1) ... .seconds(30))
-            return socket.breakConnection(noticedAfter: delay) ? .now(name) : .none
+            return socket.breakConnection(noticedAfter: delay, link: link) ? .now(name) : .none
         case .pushBreaks: return sender.pusher.breakConnection(keeping: .max) ? .now(sender.name) : .none
         case .pushLost:
             let count = random.oneIn(2) ? 0 : random.below(8)
             return sender.pusher.breakConnection(keeping: count) ? .now(sender.name) : .none
-        case .feedSilent: return socket.silence(random.pick([[.up], [.down], [.up, .down]])) ? .now(name) : .none
+        case .feedSilent:
+            return socket.silence(random.pick([[.up], [.down], [.up, .down]]), link: link) ? .now(name) : .none
         case .pushSilent: return sender.pusher.silence() ? .now(sender.name) : .none
         case .partition, .partitionUp, .partitionDown:
             let end = end(of: .milliseconds(10) ... .seconds(60), &random)
-            let path = network.path(of: name)
-            if fault != .partitionDown { path.block(.up, until: end) }
-            if fault != .partitionUp { path.block(.down, until: end) }
+            for path in paths(of: name, &random) {
+                if fault != .partitionDown { path.block(.up, until: end) }
+                if fault != .partitionUp { path.block(.down, until: end) }
+            }
             return .now(name)
         case .subscriberPauses:
             let time = random.duration(.milliseconds(1) ... .seconds(3600))
@@ -285,13 +322,13 @@ final class Cluster {
             running.end(afterOutputs: random.below(20), by: fault)
             return .later(running.name)
         case .primaryCrashLoops:
-            primary.crashesLeft = random.from(2...4)
+            node.crashesLeft = random.from(2...4)
             return .later("the next processes")
         case .primaryStops:
-            guard primary.isServing, let running else { return .none }
-            running.schedule(after: .zero) { [weak self] in
+            guard node.isServing, let running else { return .none }
+            running.schedule(after: .zero) { [weak self, weak node] in
                 self?.world.count(fault)
-                self?.primary.stop()
+                node?.stop()
             }
             return .later(running.name)
         case .powerCut:
@@ -315,8 +352,11 @@ final class Cluster {
         case .snapshotDamaged: return disk?.damageNewestSnapshot() == true ? .later("a disk") : .none
         case .clockJumps:
             let jump = Int64(random.below(7_200_000)) - 3_600_000
-            (random.oneIn(3) ? primary.host : isReplica ? replica.host : sender.host).wallOffset += jump
+            (random.oneIn(3) ? node.host : isReplica ? replica.host : sender.host).wallOffset += jump
             return .now("a clock")
+        case .databaseCut, .databaseReplyLost, .databaseRestarts, .databasePromoted, .databaseCancels, .databaseStuck,
+            .databaseEmptied, .databaseFull:
+            return injection(of: fault, node, &random)
         case .rightsWithdrawn:
             changeRights(of: sender.user, to: random.pick([[], [WorkAction.name], [GuardedAction.name]]))
             world.schedule(at: end(of: .milliseconds(10) ... .seconds(60), &random)) { [self] in restoreRights() }
@@ -334,6 +374,44 @@ final class Cluster {
         }
     }
 
+    private func injection(
+        of fault: Fault,
+        _ node: RestartingPrimary,
+        _ random: inout SplitMix64
+    ) -> Injection {
+        guard let database else { return .none }
+        let server = database.current
+        switch fault {
+        case .databaseCut:
+            let end = end(of: .milliseconds(10) ... .seconds(60), &random)
+            let path = network.path(from: node.name, to: RestartingPrimary.database)
+            for direction in random.pick([[.up], [.down], [.up, .down]] as [[Path.Direction]]) {
+                path.block(direction, until: end)
+            }
+        case .databaseReplyLost:
+            guard let client = node.client else { return .none }
+            client.lostReplies = random.from(1...3)
+            return .later(node.name)
+        case .databaseRestarts: database.restart()
+        case .databasePromoted: guard database.promote() else { return .none }
+        case .databaseCancels: guard server.cancelOne() else { return .none }
+        case .databaseStuck: server.hold(until: end(of: .milliseconds(100) ... .seconds(20), &random))
+        case .databaseEmptied: database.empty(until: end(of: .milliseconds(100) ... .seconds(20), &random))
+        case .databaseFull:
+            server.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
+            return .later("the database")
+        default: return .none
+        }
+        return .now(fault == .databaseCut ? node.name : "the database")
+    }
+
+    /// The paths of a node to all servers, or to one.
+    private func paths(of name: String, _ random: inout SplitMix64) -> [Path] {
+        let paths = network.paths(from: name)
+        guard paths.count > 1, random.oneIn(2) else { return paths }
+        return [random.pick(paths)]
+    }
+
     /// While the primary does not know the session of a sender.
     private func intrudeSoon(on sender: SenderProcess) {
         guard random.oneIn(2) else { return }
@@ -344,9 +422,10 @@ final class Cluster {
 
     /// - Returns: whether there is a primary to which a hostile peer can connect.
     private func intrude(on sender: SenderProcess, _ random: inout SplitMix64) -> Bool {
-        let endpoint = random.oneIn(2) ? RestartingPrimary.publish : primary.endpointOfSenders
+        let primary = primary
+        let endpoint = random.oneIn(2) ? primary.publish : primary.endpointOfSenders
         guard let publisher = network.publisher(at: endpoint), primary.isServing,
-            let puller = network.puller(at: RestartingPrimary.actions)
+            let puller = network.puller(at: primary.actions)
         else { return false }
         let user = random.pick([HostilePeer.intruder, HostilePeer.member])
         HostilePeer(
@@ -420,8 +499,12 @@ final class Cluster {
             sender.process.heal()
             sender.file?.failsNextSave = false
         }
-        primary.process?.heal()
-        primary.crashesLeft = 0
+        for node in nodes {
+            node.process?.heal()
+            node.crashesLeft = 0
+            node.client?.lostReplies = 0
+        }
+        database?.heal()
         restoreRights()
         // Replicas of another build than their primary's do not show its state.
         for replica in replicas where replica.build != replica.store.build {
@@ -438,14 +521,15 @@ final class Cluster {
         senders = []
         for replica in replicas { replica.end() }
         for sender in ended { sender.end() }
-        primary.process?.end()
+        for node in nodes { node.process?.end() }
         world.end()
     }
 
     private var reasonAgainstConvergence: String? {
         guard primary.isServing else { return "the primary does not serve" }
-        for store in stores where !store.openRequests.isEmpty {
-            return "\(store.name) has not answered \(store.openRequests.count) requests of its own process"
+        for store in stores {
+            guard let count = primary.defined(store)?.openRequests.count, count > 0 else { continue }
+            return "\(store.name) has not answered \(count) requests of its own process"
         }
         for sender in senders where !sender.isDone {
             return "\(sender.name) has \(sender.machine.pendingCount) actions in its outbox, "

@@ -52,6 +52,22 @@ package enum Fault: String, CaseIterable, Sendable {
     case diskFails
     /// The newest snapshot cannot be read any more.
     case snapshotDamaged
+    /// A node does not reach the database for a time; what it has sent is executed later.
+    case databaseCut
+    /// The reply of a database to a node is lost.
+    case databaseReplyLost
+    /// The database loses all sessions; what was written is committed, on this server alone.
+    case databaseRestarts
+    /// The database's other server takes the place of the first one, which some nodes may still reach.
+    case databasePromoted
+    /// An operator ends the wait of a commit for the other server.
+    case databaseCancels
+    /// Commits wait for the other server, for up to 20 s.
+    case databaseStuck
+    /// An operator lets no commit wait for the other server, for a time.
+    case databaseEmptied
+    /// The database refuses commits for lack of room, for up to 20 s.
+    case databaseFull
     /// A wall clock is set.
     case clockJumps
     /// A reducer ends the process.
@@ -69,6 +85,8 @@ package enum Fault: String, CaseIterable, Sendable {
 
     /// Whether it happens to the disk of a journal.
     var isOfDisk: Bool { [.diskFull, .diskStuck, .diskFails, .snapshotDamaged].contains(self) }
+    /// Whether it happens to a database that several nodes share.
+    var isOfDatabase: Bool { rawValue.hasPrefix("database") }
     /// Whether it is an action that a sender submits.
     var isOfActions: Bool { [.reducerTraps, .actionsRejected, .changesTooLarge, .reducerRandom].contains(self) }
 }

@@ -44,6 +44,13 @@ package final class SimulationRun {
             )
         }
         // Those that cannot have an effect.
+        let nodeCount = options.nodes == .one || options.nodes == .mixed && seed % 3 != 0 ? 1 : 2 + Int(seed / 3 % 2)
+        if nodeCount == 1 {
+            kinds.removeAll(where: \.isOfDatabase)
+        } else {
+            // The simulated access list is that of one node.
+            kinds.removeAll { $0.isOfDisk || $0 == .upgrade || $0 == .rightsWithdrawn }
+        }
         if stores.allSatisfy({ $0.durability == nil }) { kinds.removeAll(where: \.isOfDisk) }
         if stores.allSatisfy({ $0.build != .plain }) { kinds.removeAll { $0 == .upgrade } }
         if seed % 2 == 0 { kinds.removeAll { $0 == .rightsWithdrawn } }
@@ -60,6 +67,7 @@ package final class SimulationRun {
             sizes,
             stores: stores,
             policy: policy,
+            nodes: nodeCount,
             faults: Set(chosen),
             keepsTrace: options.keepsTrace,
             onNote: options.onNote
@@ -70,7 +78,7 @@ package final class SimulationRun {
     /// Runs until enough has happened, stops the faults, and checks that the cluster converges. Call it once.
     package func run() -> SimulationReport {
         TrapReport.note(cluster.seed)
-        cluster.primary.start()
+        cluster.start()
         for _ in 0..<(1 + random.below(4)) { cluster.addReplica() }
         for _ in 0..<(1 + random.below(4)) { cluster.addSender() }
         scheduleWork()
@@ -152,6 +160,7 @@ package struct SimulationOptions: Sendable {
     package var minEvents = 10_000
     package static let minFaultKinds = 5
     package var sizes = SizeChoice.mixed
+    package var nodes = NodeChoice.mixed
     package var keepsTrace = false
     /// Called with each line of the trace, as it happens.
     package var onNote: (@Sendable (String) -> Void)?
@@ -159,6 +168,14 @@ package struct SimulationOptions: Sendable {
     package var skippedFaults: Set<Int> = []
 
     package init() {}
+
+    /// How many nodes a primary has.
+    package enum NodeChoice: String, CaseIterable, Sendable {
+        /// One or several, by the seed.
+        case mixed
+        case one
+        case several
+    }
 
     /// Which sizes a run has.
     package enum SizeChoice: String, CaseIterable, Sendable {

@@ -30,6 +30,9 @@ final class World: @unchecked Sendable {
     /// How often a fault of each kind had an effect.
     private(set) var faultCounts: [Fault: Int] = [:]
     private(set) var trace: [String] = []
+    /// The job that runs now, on a thread of its own.
+    var blockingJob: BlockingJob?
+    let threads = JobThreads()
     private let keepsTrace: Bool
     /// Called with each line of the trace.
     private let onNote: ((String) -> Void)?

@@ -33,6 +33,14 @@ struct Simulate: AsyncParsableCommand {
     )
     var limits = SimulationOptions().sizes
 
+    @Option(
+        help: ArgumentHelp(
+            "The nodes of a primary: one with its own journals, several that share a database, or mixed, by the seed.",
+            valueName: "one|several|mixed"
+        )
+    )
+    var nodes = SimulationOptions().nodes
+
     @Option(help: "The number of events of a seed after which no more faults are injected.")
     var events = SimulationOptions().minEvents
 
@@ -71,7 +79,7 @@ struct Simulate: AsyncParsableCommand {
     private var options: SimulationOptions {
         var options = SimulationOptions()
         options.minEvents = events
-        options.sizes = limits
+        (options.sizes, options.nodes) = (limits, nodes)
         options.skippedFaults = skippedFaults ?? []
         return options
     }
@@ -182,6 +190,7 @@ struct Simulate: AsyncParsableCommand {
     private func command(_ options: SimulationOptions) -> String {
         var command = "statecast-simulate --events \(options.minEvents)"
         if limits != .mixed { command += " --limits \(limits.rawValue)" }
+        if nodes != .mixed { command += " --nodes \(nodes.rawValue)" }
         let skipped = options.skippedFaults.sorted()
         if !skipped.isEmpty { command += " --skip \(skipped.map(String.init).joined(separator: ","))" }
         return command + " --trace --seed "
@@ -189,3 +198,4 @@ struct Simulate: AsyncParsableCommand {
 }
 
 extension SimulationOptions.SizeChoice: ExpressibleByArgument {}
+extension SimulationOptions.NodeChoice: ExpressibleByArgument {}

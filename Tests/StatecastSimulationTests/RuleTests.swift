@@ -64,16 +64,18 @@ import Testing
         try withCluster { cluster, _ in
             let history = cluster.stores[0].history
             let key = IdempotencyKey(revision: 0, index: 0)
-            history.startedEffect(key)
+            let process = try #require(cluster.primary.process).name
+            history.startedEffect(key, by: process)
             #expect(cluster.world.violation == nil)
-            history.startedEffect(key)
+            history.startedEffect(key, by: process)
             expect(.effectsStartOnce, in: cluster)
         }
     }
 
     @Test func `A rule is broken by work of an effect that starts before its action is published`() throws {
         try withCluster { cluster, _ in
-            cluster.stores[0].history.startedEffect(IdempotencyKey(revision: 9, index: 0))
+            let process = try #require(cluster.primary.process).name
+            cluster.stores[0].history.startedEffect(IdempotencyKey(revision: 9, index: 0), by: process)
             expect(.effectsStartOnce, in: cluster)
         }
     }
@@ -90,7 +92,7 @@ import Testing
 
     private func publish(_ bytes: [UInt8], on topic: Topic, in cluster: Cluster) throws {
         let isOfSender = if case .receipts = topic { true } else { false }
-        let endpoint = isOfSender ? cluster.primary.endpointOfSenders : RestartingPrimary.publish
+        let endpoint = isOfSender ? cluster.primary.endpointOfSenders : cluster.primary.publish
         let socket = try #require(cluster.network.publisher(at: endpoint))
         socket.send(Address(cluster.stores[0].name, topic).bytes + bytes)
         expect(.messagesAreReadable, in: cluster)

@@ -83,7 +83,7 @@ extension Cluster {
 
     /// Interrupts the way from or to a node.
     func block(_ direction: Path.Direction, of node: String, for time: Duration) {
-        network.path(of: node).block(direction, until: world.now.advanced(by: time))
+        for path in network.paths(from: node) { path.block(direction, until: world.now.advanced(by: time)) }
     }
 
     /// The number of times that a replica's machine received a frame in a phase.

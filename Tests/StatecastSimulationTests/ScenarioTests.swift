@@ -306,9 +306,10 @@ import Testing
         let cluster = Cluster(seed: 1, stores: [full, full], keepsTrace: true)
         try scenario(cluster) {
             for store in cluster.stores { cluster.submitOwn(SplitMix64(seed: 2), to: store, isAwaited: true) }
+            let defined = try cluster.stores.map { try #require(cluster.primary.defined($0)) }
             cluster.primary.stop()
+            #expect(defined.allSatisfy { $0.openRequests.isEmpty })
             for store in cluster.stores {
-                #expect(store.openRequests.isEmpty)
                 #expect(try #require(store.disk?.written.head) > Revision(0))
             }
             try cluster.convergeOrThrow()

@@ -102,9 +102,10 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         let result: CommitReply
         switch attempts {
         case 0: result = first(records, after: last, fence)
-        // Alternately, because either may be what is needed: the records are stored, or they are not.
+        // Alternately, because either may be what is needed: the records are stored, or they are not. Only the next
+        // renewal says that they are settled: this one may be committed on one server alone, as they may be.
         case let attempt where attempt % 2 == 1:
-            result = renew(at: end, settled: end, fence)
+            result = renew(at: end, settled: last, fence)
         default: result = database.append(records, to: store, after: last, by: fence)
         }
         switch result {

@@ -12,7 +12,7 @@ final class StoreHistory {
     private let world: World
     private let store: StoreName
     /// `nil` without a journal.
-    private let disk: Disk?
+    private let journal: (any JournalContent)?
 
     /// What made a revision, and the state that it led to.
     private struct Version<Content> {
@@ -36,12 +36,23 @@ final class StoreHistory {
         }
     }
 
+    /// What one process has published. Of several nodes, a paused one may go on to publish after another has taken
+    /// over.
+    private struct Incarnation {
+        /// The last published position.
+        var position: Position
+        var tree: Value
+        var summary: Summary
+        var appliedCount: Int
+        /// The work that was started.
+        var effectKeys: Set<String> = []
+    }
+
     private var histories: [Lineage: History] = [:]
-    /// The last published position.
-    private(set) var position: Position?
-    private var tree = Value.null
-    private var summary = Summary(digest: 0, bytes: 0)
-    private var appliedCount = 0
+    /// By the name of the process.
+    private var incarnations: [String: Incarnation] = [:]
+    /// The process that started last.
+    private var latest: String?
     /// Where each action was applied last.
     private var applications: [WorkID: Position] = [:]
     private var rejected: Set<WorkID> = []
@@ -63,32 +74,45 @@ final class StoreHistory {
     private var bases: [SessionID: Set<ActionNumber>] = [:]
     /// When each action of a session was pushed first, and its name.
     private var pushes: [SessionID: [ActionNumber: (time: Instant, name: String)]] = [:]
-    /// The work that was started in this incarnation.
-    private var effectKeys: Set<String> = []
 
-    init(_ world: World, _ store: StoreName, _ disk: Disk?) {
-        (self.world, self.store, self.disk) = (world, store, disk)
+    init(_ world: World, _ store: StoreName, _ journal: (any JournalContent)?) {
+        (self.world, self.store, self.journal) = (world, store, journal)
     }
+
+    /// The last record; 0 without a journal.
+    var last: JournalSequence { journal?.written.last ?? JournalSequence(0) }
 
     /// Where an action was applied last.
     func application(of id: WorkID) -> Position? { applications[id] }
 
     /// Whether actions are published that are in no record yet.
-    private var publishesUnrecorded: Bool { disk == nil }
+    private var publishesUnrecorded: Bool { journal == nil }
 
-    /// The digest of the published state.
-    var digest: UInt64 { summary.digest }
+    /// The last published position of the process that started last, and the digest of its state.
+    var position: Position? { latest.flatMap { incarnations[$0]?.position } }
+    var digest: UInt64? { latest.flatMap { incarnations[$0]?.summary.digest } }
+
+    /// Whether several nodes share the journal.
+    private var hasNodes: Bool { journal?.hasNodes == true }
+
+    /// A process publishes nothing more.
+    func ended(_ process: String) { if process != latest { incarnations[process] = nil } }
 
     // MARK: The journal
 
     /// A history begins with a state.
     func begun(_ lineage: Lineage, _ summary: Summary) {
+        // Of several nodes, the second one may begin it again.
+        guard histories[lineage] == nil else { return }
         histories[lineage] = History(digests: [Revision(0): [Version(epoch: Epoch(0), content: summary.digest)]])
     }
 
     /// An incarnation begins where its journal's records end.
     func claimed(_ start: EpochStart, in lineage: Lineage) {
-        let last = disk?.written.head
+        let last = journal?.written.head
+        // Those that were lost with a server had not published anything.
+        let kept = Set((journal?.written.epochs ?? []).dropLast().map(\.epoch))
+        if hasNodes { histories[lineage]?.starts.removeAll { !kept.contains($0.epoch) } }
         world.require(
             start.revision == last,
             .recoveredWasPublished,
@@ -100,7 +124,7 @@ final class StoreHistory {
             "the store \(store) starts as incarnation \(start.epoch) of \(lineage) after a later one"
         )
         histories[lineage]?.starts.append((start.epoch, start.revision))
-        guard let end = disk?.written.last else { return }
+        guard let end = journal?.written.last else { return }
         // Records that were lost.
         for id in numbers.keys { numbers[id]?.removeAll { $0.record > end } }
         let losesRevisions = position.map { $0.lineage == lineage && start.revision < $0.revision } ?? false
@@ -122,7 +146,7 @@ final class StoreHistory {
 
     /// Whether the journal's durability permits that a start lacks records that were published.
     private var mayLoseRecords: Bool {
-        switch disk?.durability {
+        switch journal?.durability {
         case .full: false
         case .normal: hasLostPower
         case nil: true
@@ -226,10 +250,10 @@ final class StoreHistory {
     // MARK: The primary
 
     /// An incarnation serves a recovered state.
-    func started(at position: Position, state: Value) {
-        (tree, summary) = (state, Summary(of: state))
-        if disk == nil {
-            hasLostRecords = self.position != nil
+    func started(at position: Position, state: Value, by process: String) {
+        let (summary, last) = (Summary(of: state), self.position)
+        if journal == nil {
+            hasLostRecords = last != nil
             begun(position.lineage, summary)
             histories[position.lineage]?.starts = [(position.epoch, position.revision)]
         }
@@ -238,17 +262,19 @@ final class StoreHistory {
             .recoveredWasPublished,
             "the store \(store) starts at \(position) with another state than the recorded one"
         )
-        let ledger = Ledger(in: tree)
-        let before = self.position.map { $0.lineage == position.lineage ? $0.revision : Revision(0) } ?? Revision(0)
-        self.position = position
-        (effectKeys, hasLostPower) = ([], false)
-        appliedCount = ledger?.count ?? 0
+        let before = last.map { $0.lineage == position.lineage ? $0.revision : Revision(0) } ?? Revision(0)
+        hasLostPower = false
+        let count = Ledger(in: state)?.count ?? 0
+        if !hasNodes { incarnations = [:] }
+        incarnations[process] = Incarnation(position: position, tree: state, summary: summary, appliedCount: count)
+        // Another node may have taken over before this one noticed that it has recovered.
+        if last.map({ $0.lineage != position.lineage || $0.epoch < position.epoch }) ?? true { latest = process }
         noteRecords(after: before, in: position.lineage)
     }
 
     /// Notes actions that are durable, and were not published by the incarnation before.
     private func noteRecords(after published: Revision, in lineage: Lineage) {
-        for record in disk?.written.records.suffix(while: { $0.to > published }) ?? [] {
+        for record in journal?.written.records.suffix(while: { $0.to > published }) ?? [] {
             guard let batch = try? BatchRecord(decoding: record.body) else { continue }
             for (position, id) in applications(in: batch, of: lineage) where position.revision > published {
                 noteApplied(id, at: position)
@@ -282,29 +308,38 @@ final class StoreHistory {
     }()
 
     /// A frame was published to all followers.
-    func published(_ update: Update) {
-        guard let position else { return }
+    func published(_ update: Update, by process: String) {
+        guard var incarnation = incarnations[process] else { return }
+        let position = incarnation.position
         let next = Position(lineage: update.lineage, epoch: update.epoch, revision: update.to)
         world.require(
             update.lineage == position.lineage && update.epoch == position.epoch && update.from == position.revision,
             .shownWasPublished,
             "the store \(store) published an update from \(update.from) to \(next) after \(position)"
         )
-        if let disk {
+        if let journal {
             world.require(
-                (disk.durability == .full ? disk.synced : disk.written).head.map { $0 >= update.to } ?? false,
+                (journal.durability == .full ? journal.synced : journal.written).head.map { $0 >= update.to } ?? false,
                 .publishedIsDurable,
-                "the store \(store) published \(next) before its journal had it as \(disk.durability.rawValue) promises"
+                "the store \(store) published \(next) before its journal had it as \(journal.durability.rawValue) "
+                    + "promises"
+            )
+            let starts = histories[update.lineage]?.starts ?? []
+            world.require(
+                !starts.contains { $0.epoch > update.epoch && $0.revision < update.to },
+                .publishedIsDurable,
+                "\(process) published \(next), which is no part of a later incarnation's history"
             )
         }
         do {
-            try Patch(decoding: update.patch).apply(to: &tree, summary: &summary)
+            try Patch(decoding: update.patch).apply(to: &incarnation.tree, summary: &incarnation.summary)
         } catch {
             return world.violated(.shownWasPublished, "the update to \(next) cannot be applied: \(error)")
         }
-        self.position = next
-        note(summary.digest, at: next)
-        noteApplied(Ledger(in: tree), through: next)
+        incarnation.position = next
+        note(incarnation.summary.digest, at: next)
+        noteApplied(Ledger(in: incarnation.tree), through: next, in: &incarnation)
+        incarnations[process] = incarnation
         guard !publishesUnrecorded, let history = histories[next.lineage] else { return }
         for revision in (update.from.rawValue..<update.to.rawValue).map({ Revision($0 + 1) }) {
             let position = next.moved(to: revision)
@@ -313,8 +348,8 @@ final class StoreHistory {
     }
 
     /// Receipts were published.
-    func published(_ receipts: Receipts, for session: SessionID) {
-        guard let position else { return }
+    func published(_ receipts: Receipts, for session: SessionID, by process: String) {
+        guard let position = incarnations[process]?.position else { return }
         let last = receipts.outcomes.end.previous
         require(last, of: session, in: "receipts", orBefore: nil)
         acknowledged[session] = max(acknowledged[session] ?? last, last)
@@ -354,22 +389,23 @@ final class StoreHistory {
     }
 
     /// - Parameter position: of the state that contains the ledger. Each action made one revision.
-    private func noteApplied(_ ledger: Ledger?, through position: Position) {
+    private func noteApplied(_ ledger: Ledger?, through position: Position, in incarnation: inout Incarnation) {
         guard let ledger else { return world.violated(.shownWasPublished, "the state at \(position) has no ledger") }
         if let fault = ledger.fault { world.violated(.appliedOnce, "the store \(store) applied \(fault)") }
-        let distance = ledger.count - appliedCount
+        let (appliedCount, distance) = (incarnation.appliedCount, ledger.count - incarnation.appliedCount)
         for (index, id) in publishesUnrecorded ? ledger.actions(from: appliedCount) : [] {
             let back = UInt64(appliedCount + distance - 1 - index)
             noteApplied(id, at: position.moved(to: Revision(position.revision.rawValue - back)))
         }
-        appliedCount = ledger.count
+        incarnation.appliedCount = ledger.count
     }
 
     private func noteApplied(_ id: WorkID, at position: Position) {
         if publishesUnrecorded { noteMade(id, at: position) }
         if let before = applications.updateValue(position, forKey: id) {
+            // A node that has recovered a record, and the one that has made it, publish the same.
             world.require(
-                isLost(before, in: position),
+                before == position && hasNodes || isLost(before, in: position),
                 .appliedOnce,
                 "the store \(store) applied \(id) at \(before) and at \(position)"
             )
@@ -388,14 +424,14 @@ final class StoreHistory {
     }
 
     /// Work of an effect was started.
-    func startedEffect(_ key: IdempotencyKey) {
+    func startedEffect(_ key: IdempotencyKey, by process: String) {
         world.require(
-            effectKeys.insert("\(key)").inserted,
+            incarnations[process]?.effectKeys.insert("\(key)").inserted ?? false,
             .effectsStartOnce,
             "the store \(store) started the effect \(key) twice"
         )
         world.require(
-            position.map { key.revision <= $0.revision.rawValue } ?? false,
+            incarnations[process].map { key.revision <= $0.position.revision.rawValue } ?? false,
             .effectsStartOnce,
             "the store \(store) started the effect \(key) before its action was published"
         )
@@ -422,10 +458,9 @@ final class StoreHistory {
 
     /// A replica shows a state.
     func shown(_ position: Position, digest: UInt64, by replica: String) {
-        let isAhead = self.position.map {
-            $0.moved(to: position.revision) == position && $0.revision < position.revision
-        }
-        let published = isAhead ?? true ? nil : self.digest(at: position)
+        let maker = incarnations.values.first { $0.position.moved(to: position.revision) == position }
+        let isAhead = maker.map { $0.position.revision < position.revision } ?? false
+        let published = isAhead ? nil : self.digest(at: position)
         world.require(
             published == digest,
             .shownWasPublished,

@@ -19,7 +19,14 @@ struct HostilePeer {
     static let member = "member"
 
     func intrude(on sender: SenderProcess, _ random: inout SplitMix64) {
-        let pipe = PushPipe(world, of: user, to: puller, network.path(of: user), onRoom: {}, onBreak: { _ in })
+        let pipe = PushPipe(
+            world,
+            of: user,
+            to: puller,
+            network.path(from: user, to: puller.endpoint),
+            onRoom: {},
+            onBreak: { _ in }
+        )
         puller.accept(pipe)
         for _ in 0..<random.from(1...5) { pipe.send(message(like: sender, &random)) }
         let frames = ownSession(sender.store, &random)
@@ -34,7 +41,7 @@ struct HostilePeer {
                 if let frame = continuation(of: sender, &random) { pipe.send(frame) }
             }
         }
-        let path = network.path(of: user)
+        let path = network.path(from: user, to: publisher.endpoint)
         let feed = FeedPipe(world, of: user, to: publisher, path, onReadable: { _ in }, onBreak: { _ in })
         publisher.accept(feed)
         for _ in 0..<random.from(1...5) {
@@ -93,7 +100,7 @@ struct HostilePeer {
             let frame = ActionsFrame(
                 lineage: lineage,
                 session: secret.session,
-                opened: store.disk?.written.last ?? JournalSequence(0),
+                opened: store.history.last,
                 base: ActionNumber(1),
                 lowest: ActionNumber(UInt64(index)),
                 first: ActionNumber(UInt64(index)),

@@ -7,7 +7,8 @@ final class Network {
     let world: World
     /// By endpoint.
     private var bound: [String: SimulatedSocket] = [:]
-    private var paths: [String: Path] = [:]
+    /// By the name of a node, and the host of a server.
+    private var paths: [String: [String: Path]] = [:]
     private var random: SplitMix64
     /// The messages that may wait in each subscriber's pipe.
     let maxQueue: Int
@@ -26,16 +27,22 @@ final class Network {
     func publisher(at endpoint: String) -> BoundPublisher? { bound[endpoint] as? BoundPublisher }
     func puller(at endpoint: String) -> BoundPuller? { bound[endpoint] as? BoundPuller }
 
-    /// The path from a node to the server; both of its sockets use it.
-    func path(of node: String) -> Path {
-        if let path = paths[node] { return path }
+    /// The path from a node to an endpoint of a server; all sockets between the two hosts use it.
+    func path(from node: String, to endpoint: String) -> Path {
+        let host = endpoint.hasPrefix("tcp://") ? String(endpoint.dropLast(2)) : endpoint
+        if let path = paths[node]?[host] { return path }
         let path = Path(latency: random.duration(.microseconds(30) ... .milliseconds(20)), random: random.split())
-        paths[node] = path
+        paths[node, default: [:]][host] = path
         return path
     }
 
+    /// The paths from a node to all servers that it has tried to reach, in the order of their names.
+    func paths(from node: String) -> [Path] {
+        (paths[node] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+    }
+
     /// Ends all partitions; silent connections stay.
-    func heal() { for path in paths.values { path.unblock() } }
+    func heal() { for path in paths.values.flatMap(\.values) { path.unblock() } }
 
     /// A delay before a broken connection is tried again.
     func reconnectDelay() -> Duration { random.duration(.milliseconds(5) ... .seconds(2)) }

@@ -7,7 +7,7 @@ import StatecastProtocol
 final class Pusher: PushTransport {
     private let process: Process
     private let network: Network
-    private let path: Path
+    private let node: String
     private let user: String
     private let topic: [UInt8]
     private let maxQueue: Int
@@ -28,7 +28,7 @@ final class Pusher: PushTransport {
     init(of process: Process, _ network: Network, node: String, user: String, of store: StoreName, maxQueue: Int) {
         (self.process, self.network, self.user, self.maxQueue) = (process, network, user, maxQueue)
         topic = Address(store, .actions).bytes
-        path = network.path(of: node)
+        self.node = node
     }
 
     // MARK: The node's calls
@@ -104,6 +104,7 @@ final class Pusher: PushTransport {
 
     private func tryToConnect() {
         guard let endpoint, process.isAlive, pipe == nil else { return }
+        let path = network.path(from: node, to: endpoint)
         guard let puller = network.puller(at: endpoint), path.isOpen(at: network.world.now) else {
             return connect(after: network.reconnectDelay())
         }

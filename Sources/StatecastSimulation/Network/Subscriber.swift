@@ -2,25 +2,19 @@ import DequeModule
 import Statecast
 import StatecastProtocol
 
-/// A SUB socket and a timer on the loop of a node: it connects again and again, and sends its subscriptions anew each
-/// time.
+/// A SUB socket and a timer on the loop of a node: it connects to each of its endpoints again and again, and sends its
+/// subscriptions anew each time.
 final class Subscriber: Transport {
     private let process: Process
     private let network: Network
-    private let path: Path
-    private let user: String
     private let store: StoreName
-    private let endpoint: String
+    private var links: [Link] = []
+    /// The link whose message is taken next, if it has one.
+    private var nextLink = 0
     private var loop: Loop!
     /// The subscriptions, with their counts.
     private(set) var wanted: [[UInt8]: Int] = [:]
-    private var pipe: FeedPipe?
-    /// What had arrived on connections that broke: it is read before the messages of the next one.
-    private var unread: Deque<[UInt8]> = []
     private var deadline: Instant?
-    /// The number of attempts to connect; only the last one counts.
-    private var attempts = 0
-    private var isClosed = false
     /// Called when messages have arrived, when the timer is due, and with each message that is received.
     var onReadable: () -> Void = {}
     var onDeadline: () -> Void = {}
@@ -32,13 +26,20 @@ final class Subscriber: Transport {
         node: String,
         user: String,
         of store: StoreName,
-        to endpoint: String
+        to endpoints: [String]
     ) {
-        (self.process, self.network, self.user) = (process, network, user)
-        (self.store, self.endpoint) = (store, endpoint)
-        path = network.path(of: node)
+        (self.process, self.network, self.store) = (process, network, store)
         loop = Loop(of: process) { [weak self] in self?.poll() }
-        connect(after: .zero)
+        links = endpoints.map { endpoint in
+            let link = Link(of: process, network, network.path(from: node, to: endpoint), user: user, to: endpoint)
+            link.onReadable = { [weak self] in if self?.wantsReadable == true { self?.loop.wake(at: $0) } }
+            link.onConnect = { [weak self] pipe in
+                let topics = (self?.wanted ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) }
+                for topic in topics { pipe.request(true, topic) }
+            }
+            link.connect(after: .zero)
+            return link
+        }
     }
 
     // MARK: The node's loop
@@ -64,14 +65,25 @@ final class Subscriber: Transport {
         loop.wake(atLocal: deadline)
     }
 
-    private var nextArrival: Instant? { unread.isEmpty ? pipe?.nextArrival : process.world.now }
+    private var nextArrival: Instant? { links.compactMap(\.nextArrival).min() }
     private var hasArrived: Bool { nextArrival.map { $0 <= process.world.now } ?? false }
 
-    /// The next message that has arrived, without those that the socket unsubscribed from.
+    /// The next message that has arrived, fairly among the connections, without those that the socket unsubscribed
+    /// from.
     func next() -> [UInt8]? {
-        while let message = unread.popFirst() ?? pipe?.next(at: process.world.now) {
+        while let message = nextOfLinks() {
             guard let end = message.firstIndex(of: 0), wanted[Array(message[...end])] != nil else { continue }
             onMessage(message)
+            return message
+        }
+        return nil
+    }
+
+    private func nextOfLinks() -> [UInt8]? {
+        for offset in links.indices {
+            let index = (nextLink + offset) % links.count
+            guard let message = links[index].next() else { continue }
+            nextLink = (index + 1) % links.count
             return message
         }
         return nil
@@ -89,7 +101,7 @@ final class Subscriber: Transport {
         }
         let topic = Address(store, topic).bytes
         wanted[topic, default: 0] += 1
-        pipe?.request(true, topic)
+        for link in links { link.pipe?.request(true, topic) }
     }
 
     /// Ends a subscription; without one, a rule is broken.
@@ -103,84 +115,122 @@ final class Subscriber: Transport {
             )
         }
         wanted[topic] = count > 1 ? count - 1 : nil
-        if count == 1 { pipe?.request(false, topic) }
+        if count == 1 { for link in links { link.pipe?.request(false, topic) } }
     }
 
     // MARK: Connections
 
-    /// The server notices the end later, as a connection that delivers nothing announces none.
     func reconnect() {
-        let old = pipe
-        (pipe, unread, wanted) = (nil, [], [:])
-        old.map { breaks($0, noticedAfter: network.noticeDelay()) }
-        connect(after: .zero)
+        wanted = [:]
+        for link in links { link.reconnect() }
     }
 
-    func close() {
-        isClosed = true
-        let old = pipe
-        (pipe, unread) = (nil, [])
-        old?.breaks()
-        if let old { old.publisher?.remove(old) }
-    }
+    func close() { for link in links { link.close() } }
 
-    /// The connection stays, and delivers nothing any more in some directions.
+    /// A connection stays, and delivers nothing any more in some directions.
     ///
     /// - Returns: whether there was a connection.
-    func silence(_ directions: Set<Path.Direction>) -> Bool {
+    func silence(_ directions: Set<Path.Direction>, link index: Int = 0) -> Bool {
+        let pipe = links[index % links.count].pipe
         pipe?.silentDirections = directions
         return pipe != nil
     }
 
-    /// The connection breaks.
+    /// A connection breaks.
     ///
     /// - Parameter noticedAfter: when the server notices it; what it publishes until then is lost.
     /// - Returns: whether there was a connection.
     @discardableResult
-    func breakConnection(noticedAfter delay: Duration) -> Bool {
-        guard let pipe else { return false }
-        breaks(pipe, noticedAfter: delay)
-        return true
+    func breakConnection(noticedAfter delay: Duration, link index: Int = 0) -> Bool {
+        links[index % links.count].breakConnection(noticedAfter: delay)
     }
 
-    private func breaks(_ pipe: FeedPipe, noticedAfter delay: Duration) {
-        pipe.breaks()
-        network.world.schedule(after: delay) { [publisher = pipe.publisher] in publisher?.remove(pipe) }
-    }
+    /// The connection to one endpoint.
+    private final class Link {
+        private let process: Process
+        private let network: Network
+        private let path: Path
+        private let user: String
+        private let endpoint: String
+        private(set) var pipe: FeedPipe?
+        /// What had arrived on connections that broke: it is read before the messages of the next one.
+        private var unread: Deque<[UInt8]> = []
+        /// The number of attempts to connect; only the last one counts.
+        private var attempts = 0
+        private var isClosed = false
+        var onReadable: (Instant) -> Void = { _ in }
+        var onConnect: (FeedPipe) -> Void = { _ in }
 
-    private func connect(after delay: Duration) {
-        attempts += 1
-        network.world.schedule(after: delay) { [weak self, attempts] in
-            if let self, attempts == self.attempts { tryToConnect() }
+        init(of process: Process, _ network: Network, _ path: Path, user: String, to endpoint: String) {
+            (self.process, self.network, self.path) = (process, network, path)
+            (self.user, self.endpoint) = (user, endpoint)
         }
-    }
 
-    private func tryToConnect() {
-        guard !isClosed, process.isAlive, pipe == nil else { return }
-        // The thread of the socket sends the subscriptions when it next touches the socket.
-        guard let publisher = network.publisher(at: endpoint), path.isOpen(at: network.world.now),
-            network.world.now >= process.pausedUntil
-        else { return connect(after: network.reconnectDelay()) }
-        let new = FeedPipe(
-            network.world,
-            of: user,
-            to: publisher,
-            path,
-            onReadable: { [weak self] in if self?.wantsReadable == true { self?.loop.wake(at: $0) } },
-            onBreak: { [weak self] in self?.broken($0) }
-        )
-        pipe = new
-        publisher.accept(new)
-        for topic in wanted.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { new.request(true, topic) }
-    }
+        var nextArrival: Instant? { unread.isEmpty ? pipe?.nextArrival : process.world.now }
 
-    private func broken(_ broken: FeedPipe) {
-        // The node may have replaced it.
-        guard broken === pipe else { return broken.dropMessages() }
-        if !isClosed { while let message = broken.next(at: process.world.now) { unread.append(message) } }
-        broken.dropMessages()
-        pipe = nil
-        connect(after: network.reconnectDelay())
+        func next() -> [UInt8]? { unread.popFirst() ?? pipe?.next(at: process.world.now) }
+
+        /// The server notices the end later, as a connection that delivers nothing announces none.
+        func reconnect() {
+            let old = pipe
+            (pipe, unread) = (nil, [])
+            old.map { breaks($0, noticedAfter: network.noticeDelay()) }
+            connect(after: .zero)
+        }
+
+        func close() {
+            isClosed = true
+            let old = pipe
+            (pipe, unread) = (nil, [])
+            old?.breaks()
+            if let old { old.publisher?.remove(old) }
+        }
+
+        func breakConnection(noticedAfter delay: Duration) -> Bool {
+            guard let pipe else { return false }
+            breaks(pipe, noticedAfter: delay)
+            return true
+        }
+
+        private func breaks(_ pipe: FeedPipe, noticedAfter delay: Duration) {
+            pipe.breaks()
+            network.world.schedule(after: delay) { [publisher = pipe.publisher] in publisher?.remove(pipe) }
+        }
+
+        func connect(after delay: Duration) {
+            attempts += 1
+            network.world.schedule(after: delay) { [weak self, attempts] in
+                if let self, attempts == self.attempts { tryToConnect() }
+            }
+        }
+
+        private func tryToConnect() {
+            guard !isClosed, process.isAlive, pipe == nil else { return }
+            // The thread of the socket sends the subscriptions when it next touches the socket.
+            guard let publisher = network.publisher(at: endpoint), path.isOpen(at: network.world.now),
+                network.world.now >= process.pausedUntil
+            else { return connect(after: network.reconnectDelay()) }
+            let new = FeedPipe(
+                network.world,
+                of: user,
+                to: publisher,
+                path,
+                onReadable: { [weak self] in self?.onReadable($0) },
+                onBreak: { [weak self] in self?.broken($0) }
+            )
+            pipe = new
+            publisher.accept(new)
+            onConnect(new)
+        }
+
+        private func broken(_ broken: FeedPipe) {
+            // The node may have replaced it.
+            guard broken === pipe else { return broken.dropMessages() }
+            if !isClosed { while let message = broken.next(at: process.world.now) { unread.append(message) } }
+            broken.dropMessages()
+            pipe = nil
+            connect(after: network.reconnectDelay())
+        }
     }
 }
 

@@ -27,17 +27,24 @@ final class ReplicaProcess {
     /// Whether it has reported that it goes back, and does not show it yet.
     private var hasReportedRewind = false
 
-    init(_ name: String, of store: SimulatedStore, _ world: World, _ network: Network, on host: Host, limits: Limits) {
+    init(
+        _ name: String,
+        of store: SimulatedStore,
+        _ world: World,
+        _ network: Network,
+        on host: Host,
+        limits: Limits,
+        from endpoints: [String]
+    ) {
         (self.name, self.store, self.world) = (name, store, world)
         (self.host, self.limits, build) = (host, limits, store.build)
         random = world.random.split()
         process = Process(name, on: host, in: world)
-        let endpoint = RestartingPrimary.publish
-        socket = Subscriber(of: process, network, node: name, user: name, of: store.name, to: endpoint)
+        socket = Subscriber(of: process, network, node: name, user: name, of: store.name, to: endpoints)
         output = ReplicaOutput(store.name)
         driver = ReplicaDriver(
             store.name,
-            from: endpoint,
+            from: endpoints.joined(separator: ","),
             hasKeys: false,
             limits: limits,
             environment: SimulatedEnvironment(process),
@@ -143,6 +150,9 @@ final class ReplicaProcess {
         for status in outcome.statuses {
             world.note("\(name) is \(status)")
             self.status = status
+            if case .incompatible = status {
+                world.require(build != store.build, .nodesStayUp, "\(name) of the same build is \(status)")
+            }
         }
         if let confirmed = outcome.confirmed {
             world.coverage.note(machine.phaseName, .documentConfirmed)

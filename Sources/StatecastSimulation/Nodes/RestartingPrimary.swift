@@ -1,13 +1,16 @@
 import Statecast
+import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
-/// A primary: one process after the other on one host, with the production code of its driver and its stores.
+/// A primary, or a node of one: one process after the other on one host, with the production code of its driver and its
+/// stores.
 ///
 /// Unchecked, but safe: see ``World``.
 final class RestartingPrimary: @unchecked Sendable {
     /// Where it publishes, where it takes actions, and where it publishes receipts if it has keys.
-    static let (publish, actions, receipts) = ("tcp://primary:1", "tcp://primary:2", "tcp://primary:3")
+    let (publish, actions, receipts): (String, String, String)
+    let name: String
 
     private let world: World
     private let network: Network
@@ -16,10 +19,19 @@ final class RestartingPrimary: @unchecked Sendable {
     /// Whether it knows the users of its peers, and what they may send.
     let hasKeys: Bool
     private let stores: [SimulatedStore]
+    /// That it shares with other nodes.
+    private let database: SimulatedDatabase?
+    /// The crash markers of its stores in the database.
+    private let pages: [CrashPages]
+    private(set) var client: DatabaseClient?
     private(set) var process: Process?
     private var sockets: [SimulatedSocket] = []
-    /// `nil` while it does not serve.
+    /// `nil` while its process does not run.
     private var driver: PrimaryDriver?
+    /// Whether it serves. One of several nodes may do so after another has taken over, until it notices.
+    private var hasServed = false
+    /// The stores as its process defines them.
+    private var defined: [StoreName: DefinedStore] = [:]
     private var loop: Loop?
     /// The time of the next tick, on the process's clock.
     private var deadline: StatecastProtocol.Instant?
@@ -39,9 +51,14 @@ final class RestartingPrimary: @unchecked Sendable {
         _ stores: [SimulatedStore],
         _ sizes: Sizes,
         policy: JournalPolicy,
-        hasKeys: Bool
+        hasKeys: Bool,
+        name: String = "primary",
+        database: SimulatedDatabase? = nil
     ) {
         (self.world, self.network, self.stores, self.hasKeys) = (world, network, stores, hasKeys)
+        (self.name, self.database) = (name, database)
+        (publish, actions, receipts) = ("tcp://\(name):1", "tcp://\(name):2", "tcp://\(name):3")
+        pages = database == nil ? [] : stores.map { _ in CrashPages() }
         var configuration = PrimaryConfiguration()
         (configuration.limits, configuration.journal) = (sizes.limits, policy)
         self.configuration = configuration
@@ -52,16 +69,22 @@ final class RestartingPrimary: @unchecked Sendable {
     }
 
     /// Where its senders subscribe.
-    var endpointOfSenders: String { hasKeys ? Self.receipts : Self.publish }
+    var endpointOfSenders: String { hasKeys ? receipts : publish }
 
-    var isServing: Bool { driver != nil && process?.isAlive == true }
+    var isServing: Bool { hasServed && process?.isAlive == true }
+
+    /// The highest epoch that it serves.
+    var epoch: Epoch { stores.compactMap { driver?.position(of: $0.name)?.epoch }.max() ?? Epoch(0) }
+
+    /// A store as its process defines it.
+    func defined(_ store: SimulatedStore) -> DefinedStore? { isServing ? defined[store.name] : nil }
 
     // MARK: Lifecycle
 
     /// Starts a process, which serves after it has recovered its stores.
     func start() {
         startCount += 1
-        let process = Process("primary.\(startCount)", on: host, in: world)
+        let process = Process("\(name).\(startCount)", on: host, in: world)
         process.onEnd = { [weak self] in self?.ended() }
         self.process = process
         world.note("\(process.name) starts")
@@ -71,20 +94,100 @@ final class RestartingPrimary: @unchecked Sendable {
     }
 
     private func serve(_ process: Process) {
-        let environment = SimulatedEnvironment(process, commitTime: commitTime, disks: stores.compactMap(\.disk))
+        let environment = SimulatedEnvironment(
+            process,
+            commitTime: commitTime,
+            disks: stores.compactMap(\.disk),
+            hasDatabase: database != nil
+        )
         let loop = Loop(of: process) { [weak self] in self?.poll() }
         (self.loop, deadline, isWoken) = (loop, nil, false)
+        do throws(StatecastError) {
+            guard let database else { return try serve(process, environment, loop) }
+            try standBy(database, process, environment, loop)
+        } catch { failed(error, process) }
+    }
+
+    private func serve(
+        _ process: Process,
+        _ environment: SimulatedEnvironment,
+        _ loop: Loop
+    ) throws(StatecastError) {
         var startable: [any StartableStore] = []
         for store in stores {
             do throws(StatecastError) {
                 let (limits, lineage) = (configuration.limits, Lineage(bits: random.next()))
-                startable.append(try store.recover(in: process, limits: limits, time: process.time, lineage: lineage))
+                let defined = try store.define(in: process)
+                self.defined[store.name] = defined
+                startable.append(try defined.recover(limits: limits, time: process.time, lineage: lineage))
             } catch {
                 for store in startable { store.abandon() }
-                return failed(error, process)
+                throw error
             }
         }
         guard process.isAlive else { return }
+        let (driver, bound) = makeDriver(process, environment, loop)
+        self.driver = driver
+        serves(process)
+        driver.serve(
+            startable,
+            on: bound,
+            actionsEndpoint: actions,
+            turnBudget: turnBudget,
+            onFailure: { [weak self] in self?.failed($0, process) }
+        )
+        for store in stores {
+            world.note(
+                "\(process.name) serves \(store.name) at \(driver.position(of: store.name).map { "\($0)" } ?? "?")"
+            )
+        }
+    }
+
+    private func serves(_ process: Process) {
+        guard process.isAlive else { return }
+        hasServed = true
+        guard crashesLeft > 0 else { return }
+        crashesLeft -= 1
+        process.end(afterOutputs: random.below(12), by: .primaryCrashLoops)
+    }
+
+    private func standBy(
+        _ database: SimulatedDatabase,
+        _ process: Process,
+        _ environment: SimulatedEnvironment,
+        _ loop: Loop
+    ) throws(StatecastError) {
+        let client = DatabaseClient(database, of: process, network.path(from: name, to: Self.database))
+        self.client = client
+        let standbys = try zip(stores, pages).map { store, pages throws(StatecastError) in
+            let marker = CrashMarker(page: pages.page)
+            let defined = try store.define(in: process, SharedJournal(client, store: store.name, crashMarker: marker))
+            self.defined[store.name] = defined
+            return defined.standby(limits: configuration.limits)
+        }
+        let (driver, bound) = makeDriver(process, environment, loop)
+        self.driver = driver
+        driver.standBy(
+            standbys,
+            on: bound,
+            actionsEndpoint: actions,
+            turnBudget: turnBudget,
+            onLead: { [weak self, world] in
+                world.note("\(process.name) leads")
+                self?.serves(process)
+            },
+            onFailure: { [weak self] in self?.failed($0, process) }
+        )
+    }
+
+    /// The host of the database in the network.
+    static let database = "database"
+
+    private func makeDriver(
+        _ process: Process,
+        _ environment: SimulatedEnvironment,
+        _ loop: Loop
+    ) -> (PrimaryDriver, PrimarySockets) {
         let access = hasKeys ? access(environment) : nil
         let driver = PrimaryDriver(
             configuration,
@@ -101,24 +204,7 @@ final class RestartingPrimary: @unchecked Sendable {
             }
         )
         let names = Set(stores.map(\.name))
-        let bound = PrimarySockets(configuration, [names], access, logger: .silent) { socket($0, of: process) }
-        self.driver = driver
-        if crashesLeft > 0 {
-            crashesLeft -= 1
-            process.end(afterOutputs: random.below(12), by: .primaryCrashLoops)
-        }
-        driver.serve(
-            startable,
-            on: bound,
-            actionsEndpoint: Self.actions,
-            turnBudget: turnBudget,
-            onFailure: { [weak self] in self?.failed($0, process) }
-        )
-        for store in stores {
-            world.note(
-                "\(process.name) serves \(store.name) at \(driver.position(of: store.name).map { "\($0)" } ?? "?")"
-            )
-        }
+        return (driver, PrimarySockets(configuration, [names], access, logger: .silent) { socket($0, of: process) })
     }
 
     private func access(_ environment: SimulatedEnvironment) -> AccessControl {
@@ -136,9 +222,9 @@ final class RestartingPrimary: @unchecked Sendable {
     private func socket(_ role: AccessControl.SocketRole, of process: Process) -> SimulatedSocket {
         let socket: SimulatedSocket
         if role == .actions {
-            socket = BoundPuller(network, at: Self.actions, hasKeys: hasKeys, of: process)
+            socket = BoundPuller(network, at: actions, hasKeys: hasKeys, of: process)
         } else {
-            let endpoint = role == .receipts ? Self.receipts : Self.publish
+            let endpoint = role == .receipts ? receipts : publish
             let publisher = BoundPublisher(network, at: endpoint, hasKeys: hasKeys, of: process)
             publisher.onSend = { [weak self] in self?.publishes($0, from: process) ?? false }
             socket = publisher
@@ -152,7 +238,11 @@ final class RestartingPrimary: @unchecked Sendable {
     private func failed(_ failure: StatecastError, _ process: Process) {
         guard process.isAlive else { return }
         // A primary that serves waits for room.
-        let isExpected = "\(failure)".contains(Disk.failed) || driver == nil && "\(failure)".contains(Disk.full)
+        let code = (failure.cause as? JournalFailure)?.code
+        let isExpected =
+            database == nil
+            ? "\(failure)".contains(Disk.failed) || driver == nil && "\(failure)".contains(Disk.full)
+            : [.fenced, .unknown, .storageFull, .inputOutput].contains(code)
         world.require(isExpected, .nodesStayUp, "\(process.name) failed: \(failure)")
         world.note("\(process.name) fails: \(failure)")
         process.end()
@@ -162,7 +252,9 @@ final class RestartingPrimary: @unchecked Sendable {
     private func ended() {
         world.note("\(process?.name ?? "") ends")
         world.schedule(after: random.duration(.milliseconds(1) ... .seconds(10))) { [weak self] in self?.start() }
-        for store in stores { store.processEnded() }
+        if let process { for store in stores { store.ended(process) } }
+        for pages in pages { pages.processEnded() }
+        (hasServed, defined, client) = (false, [:], nil)
         close()
         // Not now: a call of the stores may be on the stack.
         let last = driver
@@ -177,7 +269,7 @@ final class RestartingPrimary: @unchecked Sendable {
 
     /// Stops the process as an operator does.
     func stop() {
-        guard isServing else { return }
+        guard driver != nil, process?.isAlive == true else { return }
         world.note("\(process?.name ?? "") stops")
         driver?.stop()
         process?.end()
@@ -192,8 +284,9 @@ final class RestartingPrimary: @unchecked Sendable {
             let history = stores.first(where: { $0.name == address.store })?.history
         {
             switch (address.topic, frame) {
-            case (.feed, .update(let update)): history.published(update)
-            case (.receipts(let session), .receipts(let receipts)): history.published(receipts, for: session)
+            case (.feed, .update(let update)): history.published(update, by: process.name)
+            case (.receipts(let session), .receipts(let receipts)):
+                history.published(receipts, for: session, by: process.name)
             case (.receipts(let session), .watermark(let watermark)): history.published(watermark, for: session)
             default: break
             }
@@ -205,8 +298,8 @@ final class RestartingPrimary: @unchecked Sendable {
 
     private func poll() {
         guard let process, process.isAlive, let driver, let loop else { return }
-        if sockets.contains(where: { $0.endpoint != Self.actions && $0.isReadable }) { driver.receiveSubscriptions() }
-        if sockets.contains(where: { $0.endpoint == Self.actions && $0.isReadable }) { driver.receiveActions() }
+        if sockets.contains(where: { $0.endpoint != actions && $0.isReadable }) { driver.receiveSubscriptions() }
+        if sockets.contains(where: { $0.endpoint == actions && $0.isReadable }) { driver.receiveActions() }
         if let deadline, process.now >= deadline {
             self.deadline = nil
             driver.tick()

@@ -55,7 +55,7 @@ final class SenderProcess: @unchecked Sendable {
         _ network: Network,
         on host: Host,
         _ sizes: Sizes,
-        from endpoint: String,
+        from endpoints: [String],
         file: SimulatedSessionFile?,
         makeAction: @escaping (WorkID) -> WorkAction
     ) {
@@ -65,7 +65,7 @@ final class SenderProcess: @unchecked Sendable {
         let process = Process(name, on: host, in: world)
         self.process = process
         let user = Self.users[Int(index % 2)]
-        socket = Subscriber(of: process, network, node: name, user: user, of: store.name, to: endpoint)
+        socket = Subscriber(of: process, network, node: name, user: user, of: store.name, to: endpoints)
         let maxQueue = sizes.limits.maxWindowFrames
         pusher = Pusher(of: process, network, node: name, user: user, of: store.name, maxQueue: maxQueue)
         let session = file.map { ResumedSession($0.open(in: process), in: $0) }
@@ -73,7 +73,7 @@ final class SenderProcess: @unchecked Sendable {
         intake = SenderIntake(maxPending: .max, after: last, pending: session?.saved.outstandingCount ?? 0)
         driver = SenderDriver(
             store.name,
-            from: endpoint,
+            from: endpoints.joined(separator: ","),
             hasKeys: false,
             limits: sizes.limits,
             environment: SimulatedEnvironment(process, commitTime: .microseconds(100) ... .milliseconds(30)),

@@ -2,18 +2,42 @@ import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
+/// The pages of a crash marker on one computer, which survive processes.
+final class CrashPages {
+    private(set) var page = emptyPage()
+    /// The pages of processes that ended; their markers still refer to them.
+    private var abandoned: [UnsafeMutableRawPointer] = []
+
+    deinit { for page in abandoned + [page] { page.deallocate() } }
+
+    private static func emptyPage() -> UnsafeMutableRawPointer {
+        let page = UnsafeMutableRawPointer.allocate(byteCount: CrashMarker.byteCount, alignment: 8)
+        page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
+        return page
+    }
+
+    /// The process has ended in the middle of what it does: what it still writes to its page has no effect.
+    func processEnded() {
+        let copy = Self.emptyPage()
+        copy.copyMemory(from: page, byteCount: CrashMarker.byteCount)
+        abandoned.append(page)
+        page = copy
+    }
+
+    /// The power fails.
+    func clear() { page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount) }
+}
+
 /// The disk of one store's journal. It keeps what was written, and of that, what a power cut leaves.
-final class Disk {
+final class Disk: JournalContent {
     private let world: World
     let durability: Durability
+    var hasNodes: Bool { false }
     /// What the next start finds if the system goes on.
     private(set) var written = JournalImage()
     /// What the next start finds after a power cut.
     private(set) var synced = JournalImage()
-    /// The crash marker's page, which survives the process.
-    private(set) var page: UnsafeMutableRawPointer
-    /// The pages of processes that ended; their markers still refer to them.
-    private var abandonedPages: [UnsafeMutableRawPointer] = []
+    let pages = CrashPages()
     /// Until then, there is no room.
     private var fullUntil = Instant.origin
     /// Until then, commits wait.
@@ -31,23 +55,6 @@ final class Disk {
 
     init(_ world: World, _ durability: Durability) {
         (self.world, self.durability) = (world, durability)
-        page = Self.emptyPage()
-    }
-
-    deinit { for page in abandonedPages + [page] { page.deallocate() } }
-
-    private static func emptyPage() -> UnsafeMutableRawPointer {
-        let page = UnsafeMutableRawPointer.allocate(byteCount: CrashMarker.byteCount, alignment: 8)
-        page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
-        return page
-    }
-
-    /// The process has ended in the middle of what it does: what it still writes to its page has no effect.
-    func processEnded() {
-        let copy = Self.emptyPage()
-        copy.copyMemory(from: page, byteCount: CrashMarker.byteCount)
-        abandonedPages.append(page)
-        page = copy
     }
 
     /// Changes what is written; at durability `full`, it is on the disk at once.
@@ -110,7 +117,7 @@ final class Disk {
     /// - Returns: whether records are lost.
     func cutPower() -> Bool {
         defer { written = synced }
-        page.initializeMemory(as: UInt8.self, repeating: 0, count: CrashMarker.byteCount)
+        pages.clear()
         return written.last != synced.last
     }
 
@@ -134,7 +141,7 @@ final class DiskJournal: Journal, CustomStringConvertible, @unchecked Sendable {
 
     init(_ disk: Disk, _ history: StoreHistory, in process: Process) {
         (self.disk, self.history, self.process) = (disk, history, process)
-        crashMarker = CrashMarker(page: disk.page)
+        crashMarker = CrashMarker(page: disk.pages.page)
     }
 
     var durability: Durability { disk.durability }

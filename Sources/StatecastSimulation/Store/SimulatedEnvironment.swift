@@ -15,14 +15,22 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
     private var disks: Deque<Disk>
     /// The disk of the journal that makes its queues.
     private var disk: Disk?
+    /// Whether jobs wait for a database, instead of taking a time of their own.
+    private let hasDatabase: Bool
     private var random: SplitMix64
     private lazy var executor = SimulatedExecutor(process)
 
     /// - Parameters:
     ///   - commitTime: how long a job takes of a queue with high priority.
     ///   - disks: in the order in which the stores are served, each with the queues of its journal.
-    init(_ process: Process, commitTime: ClosedRange<Duration> = .zero ... .zero, disks: [Disk] = []) {
+    init(
+        _ process: Process,
+        commitTime: ClosedRange<Duration> = .zero ... .zero,
+        disks: [Disk] = [],
+        hasDatabase: Bool = false
+    ) {
         (self.process, self.commitTime, self.disks) = (process, commitTime, Deque(disks))
+        self.hasDatabase = hasDatabase
         random = process.world.random.split()
     }
 
@@ -32,6 +40,7 @@ final class SimulatedEnvironment: StoreEnvironment, @unchecked Sendable {
     func randomBits() -> UInt64 { random.next() }
 
     func makeQueue(_ label: String, _ priority: WorkPriority) -> any WorkQueue {
+        if hasDatabase { return BlockingQueue(process, random: random.split()) }
         // The first queue of a journal is that of its commits.
         if priority == .high { disk = disks.popFirst() }
         let time = priority == .high ? commitTime : .milliseconds(1) ... .milliseconds(500)

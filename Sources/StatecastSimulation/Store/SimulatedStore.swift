@@ -2,6 +2,7 @@ import Logging
 import Statecast
 import StatecastCoding
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
@@ -23,27 +24,28 @@ final class SimulatedStore {
 
     let name: StoreName
     let history: StoreHistory
-    /// `nil` without a journal.
+    /// `nil` without a journal of its own.
     let disk: Disk?
     var build: Build
     private let world: World
     /// The texts of actions of the kinds ``WorkAction/Kind/large`` and ``WorkAction/Kind/tooLarge``: two of the first
     /// exceed an update, one of the second does.
     private let (large, tooLarge): (String, String)
-    /// Submits an action of the current process, without its outcome.
-    private(set) var dispatch: (WorkAction) -> Void = { _ in }
-    /// Submits an action of the current process, and reports its outcome.
-    private(set) var request: (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void = { _, _ in
-    }
-    /// The actions of the current process that await their outcome.
-    var openRequests: Set<WorkID> = []
     /// The number of actions of the primary's own processes.
     private(set) var ownCount: UInt32 = 0
 
-    init(_ world: World, name: StoreName, disk: Disk?, build: Build, maxPatchBytes: Int) {
+    /// - Parameter journal: what the store's journal holds.
+    init(
+        _ world: World,
+        name: StoreName,
+        disk: Disk?,
+        _ journal: (any JournalContent)?,
+        build: Build,
+        maxPatchBytes: Int
+    ) {
         (large, tooLarge) = (Self.text(maxPatchBytes * 6 / 10), Self.text(maxPatchBytes + 10))
         (self.world, self.name, self.disk, self.build) = (world, name, disk, build)
-        history = StoreHistory(world, name, disk)
+        history = StoreHistory(world, name, journal)
     }
 
     /// Many times faster than `String(repeating:count:)`.
@@ -51,23 +53,19 @@ final class SimulatedStore {
         String(decoding: [UInt8](repeating: UInt8(ascii: "t"), count: count), as: UTF8.self)
     }
 
-    func recover(
-        in process: Process,
-        limits: Limits,
-        time: Timestamp,
-        lineage: Lineage
-    ) throws(StatecastError) -> any StartableStore {
-        try recover(build.type, in: process, limits: limits, time: time, lineage: lineage)
+    /// The store as a process defines it.
+    ///
+    /// - Parameter shared: its journal in a database; `nil`: that on its disk, if it has one.
+    func define(in process: Process, _ shared: SharedJournal? = nil) throws(StatecastError) -> DefinedStore {
+        try define(build.type, in: process, shared)
     }
 
-    private func recover<State: SimulatedState>(
+    private func define<State: SimulatedState>(
         _: State.Type,
         in process: Process,
-        limits: Limits,
-        time: Timestamp,
-        lineage: Lineage
-    ) throws(StatecastError) -> any StartableStore {
-        let world = world
+        _ shared: SharedJournal?
+    ) throws(StatecastError) -> DefinedStore {
+        let (world, history) = (world, Unchecked(history))
         let definition = try TypedStore(
             name: name.text,
             state: State(),
@@ -82,20 +80,28 @@ final class SimulatedStore {
                 },
             ],
             initialEffect: { _ in .none },
-            journal: disk.map { DiskJournal($0, history, in: process) },
+            journal: shared ?? disk.map { DiskJournal($0, history.value, in: process) },
             evolution: State.evolution,
             logger: .silent
         )
-        let recovered = try definition.recover(limits: limits, time: time, lineage: lineage)
-        guard let typed = recovered as? RecoveredStore<State>, let tree = try? StateEncoder().value(of: typed.state)
-        else { preconditionFailure("a typed store recovers another type") }
-        history.started(
-            at: Position(lineage: typed.history.lineage, epoch: typed.history.epoch, revision: typed.history.head),
-            state: tree
+        return DefinedStore(
+            definition: definition,
+            dispatch: { [mailbox = definition.mailbox] in mailbox.dispatch($0) },
+            request: { [mailbox = definition.mailbox] action, report in
+                mailbox.enqueue(.action(.awaited(action, report)))
+            },
+            noteStart: { recovered in
+                guard let typed = recovered as? RecoveredStore<State>,
+                    let tree = try? StateEncoder().value(of: typed.state)
+                else { preconditionFailure("a typed store recovers another type") }
+                let (history, recovered) = (history.value, typed.history)
+                history.started(
+                    at: Position(lineage: recovered.lineage, epoch: recovered.epoch, revision: recovered.head),
+                    state: tree,
+                    by: process.name
+                )
+            }
         )
-        dispatch = { [mailbox = definition.mailbox] in mailbox.dispatch($0) }
-        request = { [mailbox = definition.mailbox] in mailbox.enqueue(.action(.awaited($0, $1))) }
-        return recovered
     }
 
     private func reducer<State: SimulatedState>(_: State.Type, in process: Process) -> Reducer<State> {
@@ -133,7 +139,7 @@ final class SimulatedStore {
             case .effect: return .dispatch(next)
             case .work:
                 return .run(id: "work") { send in
-                    if process.isAlive { history.value.startedEffect(send.idempotencyKey) }
+                    if process.isAlive { history.value.startedEffect(send.idempotencyKey, by: process.name) }
                     await send(next)
                 }
             case .cancel: return .cancel(id: "work")
@@ -156,10 +162,70 @@ final class SimulatedStore {
         return disk?.cutPower() ?? false
     }
 
-    func processEnded() {
-        disk?.processEnded()
-        (dispatch, request) = ({ _ in }, { _, _ in })
-        openRequests = []
+    func ended(_ process: Process) {
+        disk?.pages.processEnded()
+        history.ended(process.name)
+    }
+}
+
+/// A store as one process defines it.
+///
+/// Unchecked, but safe: see ``World``.
+final class DefinedStore: @unchecked Sendable {
+    let definition: any StoreDefinition
+    /// Submits an action of the process, without its outcome.
+    let dispatch: (WorkAction) -> Void
+    /// Submits an action of the process, and reports its outcome.
+    let request: (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void
+    /// The actions of the process that await their outcome.
+    var openRequests: Set<WorkID> = []
+    private let noteStart: (any StartableStore) -> Void
+
+    fileprivate init(
+        definition: any StoreDefinition,
+        dispatch: @escaping (WorkAction) -> Void,
+        request: @escaping (WorkAction, @escaping @Sendable (Result<Receipt, Rejection>) -> Void) -> Void,
+        noteStart: @escaping (any StartableStore) -> Void
+    ) {
+        (self.definition, self.dispatch, self.request) = (definition, dispatch, request)
+        self.noteStart = noteStart
+    }
+
+    func recover(limits: Limits, time: Timestamp, lineage: Lineage) throws(StatecastError) -> any StartableStore {
+        let recovered = try definition.recover(limits: limits, time: time, lineage: lineage)
+        noteStart(recovered)
+        return recovered
+    }
+
+    /// The store on a node that shares its journal with others.
+    func standby(limits: Limits) -> any StandbyStore {
+        guard let standby = definition.standby(limits: limits) else { preconditionFailure("no shared journal") }
+        return NotedStandby(standby, noteStart)
+    }
+}
+
+/// A standby's store, whose recovery is checked.
+///
+/// Unchecked, but safe: see ``World``.
+private final class NotedStandby: StandbyStore, @unchecked Sendable {
+    private let store: any StandbyStore
+    private let noteStart: (any StartableStore) -> Void
+
+    init(_ store: any StandbyStore, _ noteStart: @escaping (any StartableStore) -> Void) {
+        (self.store, self.noteStart) = (store, noteStart)
+    }
+
+    var name: StoreName { store.name }
+    var database: any SharedDatabase { store.database }
+    var head: JournalSequence { store.head }
+    var epoch: Epoch { store.epoch }
+
+    func follow(_ row: LeaderRow) throws(JournalFailure) -> LeaderMachine.Copy { try store.follow(row) }
+
+    func recover(_ fence: Fence, isSynchronous: Bool, time: Timestamp) throws(StatecastError) -> any StartableStore {
+        let recovered = try store.recover(fence, isSynchronous: isSynchronous, time: time)
+        noteStart(recovered)
+        return recovered
     }
 }
 

@@ -1,0 +1,75 @@
+import DequeModule
+import Statecast
+import StatecastThreading
+
+/// A queue whose jobs wait for a database.
+///
+/// Unchecked, but safe: see ``World``.
+final class BlockingQueue: WorkQueue, @unchecked Sendable {
+    private let process: Process
+    private var random: SplitMix64
+    private var jobs: Deque<@Sendable () -> Void> = []
+    private var current: BlockingJob?
+    private var isScheduled = false
+    private var isRunningAll = false
+
+    init(_ process: Process, random: SplitMix64) {
+        (self.process, self.random) = (process, random)
+        // They fail, and may wait for each other.
+        process.atEnd { [weak self] in self?.runAll() }
+    }
+
+    func async(_ job: @escaping @Sendable () -> Void) {
+        jobs.append(job)
+        goOn()
+    }
+
+    func sync(_ job: @Sendable () -> Void) {
+        if process.isAlive, let waiting = process.world.blockingJob {
+            var end: () -> Void = {}
+            waiting.wait(hurry: { [self] in
+                runAll()
+                end()
+            }) { [self] (answer: @escaping (()) -> Void) in
+                end = { answer(()) }
+                let end = Unchecked(end)
+                async { [process] in process.schedule(after: .zero) { end.value() } }
+            }
+        } else {
+            runAll()
+        }
+        job()
+    }
+
+    private func goOn() { if process.isAlive { schedule() } else { runAll() } }
+
+    /// Runs all jobs without a pause. Not in a job of the queue, which goes on with the others when it ends.
+    private func runAll() {
+        guard !isRunningAll, current == nil || process.world.blockingJob !== current else { return }
+        isRunningAll = true
+        current?.finish()
+        while let next = jobs.popFirst() { next() }
+        isRunningAll = false
+    }
+
+    private func schedule() {
+        guard !isScheduled, current == nil, !jobs.isEmpty else { return }
+        isScheduled = true
+        process.schedule(after: .microseconds(random.oneIn(20) ? random.below(20_000) : 20)) { [self] in
+            isScheduled = false
+            start()
+        }
+    }
+
+    private func start() {
+        // `sync` may have run it.
+        guard current == nil, let job = jobs.popFirst() else { return }
+        var isDone = false
+        let started = BlockingJob(in: process.world, job) { [self] in
+            isDone = true
+            current = nil
+            goOn()
+        }
+        if !isDone { current = started }
+    }
+}

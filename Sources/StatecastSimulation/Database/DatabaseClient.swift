@@ -1,0 +1,351 @@
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
+
+/// A process's connections to a simulated database, with the limits and the reading of replies of `PostgresDatabase`.
+///
+/// Unchecked, but safe: see ``World``.
+final class DatabaseClient: SharedDatabase, @unchecked Sendable {
+    private enum Use: Hashable {
+        case leadership, reading, snapshots
+        case commits(StoreName)
+
+        var limit: Duration { self == .snapshots || self == .reading ? .seconds(10) : .seconds(1) }
+    }
+
+    private let database: SimulatedDatabase
+    private let process: Process
+    private let path: Path
+    private var world: World { process.world }
+    private var random: SplitMix64
+    /// A connection stays with its server.
+    private var servers: [Use: DatabaseServer] = [:]
+    /// The number of replies that are lost.
+    var lostReplies = 0
+
+    init(_ database: SimulatedDatabase, of process: Process, _ path: Path) {
+        (self.database, self.process, self.path) = (database, process, path)
+        random = process.world.random.split()
+    }
+
+    var description: String { "simulated" }
+
+    // MARK: Calls
+
+    /// A call on its way to a server and back.
+    private final class Call<Answer> {
+        private let server: DatabaseServer
+        private let send: (DatabaseServer, @escaping (Answer) -> Void) -> Void
+        /// Called when the server has answered, with the answer.
+        var onReply: (Answer) -> Void = { _ in }
+        /// Called with the answer when it has arrived; `nil`: none has come in time, or the connection is lost.
+        var onEnd: (Answer?) -> Void = { _ in }
+        private var reply: Answer?
+        private var isSent = false
+
+        init(_ server: DatabaseServer, _ send: @escaping (DatabaseServer, @escaping (Answer) -> Void) -> Void) {
+            (self.server, self.send) = (server, send)
+        }
+
+        /// It arrives at the server, which executes it even if nobody waits for it any more.
+        func arrive() {
+            guard !isSent else { return }
+            isSent = true
+            send(server) { [self] answer in
+                reply = answer
+                onReply(answer)
+            }
+        }
+
+        /// The caller's time stands still until it ends.
+        func hurry() {
+            arrive()
+            server.flush()
+            onEnd(reply)
+        }
+    }
+
+    /// Sends something to a server, and waits for the answer.
+    ///
+    /// - Parameter send: receives the server, and what sends its answer.
+    /// - Returns: `nil` if the connection is lost, or if no answer has come in time.
+    private func call<Answer>(
+        _ use: Use,
+        _ send: @escaping (DatabaseServer, @escaping (Answer) -> Void) -> Void
+    ) -> Answer? {
+        guard process.isAlive else { return nil }
+        let isNew = servers[use]?.isUp != true
+        guard let server = isNew ? database.server() : servers[use] else {
+            pause(.milliseconds(100))
+            return nil
+        }
+        if isNew { pause(random.duration(.milliseconds(1) ... .milliseconds(100))) }
+        servers[use] = server
+        let call = Call(server, send)
+        guard let job = world.blockingJob else {
+            var answer: Answer?
+            call.onEnd = { answer = $0 }
+            call.hurry()
+            return answer
+        }
+        let answer: Answer? = job.wait(hurry: call.hurry) { [self] answer in
+            call.onEnd = answer
+            call.onReply = { [self] reply in
+                if lostReplies > 0 {
+                    lostReplies -= 1
+                    world.count(.databaseReplyLost)
+                    return process.schedule(after: .milliseconds(1)) { call.onEnd(nil) }
+                }
+                process.schedule(at: path.arrival(.down, from: world.now)) { call.onEnd(reply) }
+            }
+            world.schedule(at: path.arrival(.up, from: world.now)) { call.arrive() }
+            process.schedule(after: use.limit) { call.onEnd(nil) }
+        }
+        if answer == nil { servers[use] = nil }
+        return answer
+    }
+
+    private func pause(_ time: Duration) {
+        guard let job = world.blockingJob else { return }
+        var end: () -> Void = {}
+        job.wait(hurry: { end() }) { [self] (answer: @escaping (()) -> Void) in
+            end = { answer(()) }
+            process.schedule(after: time) { answer(()) }
+        }
+    }
+
+    /// Reads what the server shows.
+    private func read<Answer>(
+        _ use: Use,
+        _ body: @escaping (DatabaseServer) -> Answer
+    ) throws(JournalFailure) -> Answer {
+        let answer: Answer? = call(use) { server, answer in if server.isUp { answer(body(server)) } }
+        guard let answer else { throw JournalFailure(.inputOutput, "the database did not answer") }
+        return answer
+    }
+
+    private func write(
+        _ use: Use,
+        _ stores: [StoreName],
+        _ change: @escaping (DatabaseServer, inout DatabaseServer.Content) -> Int
+    ) -> DatabaseServer.Outcome {
+        call(use) { server, answer in
+            server.write(stores, { change(server, &$0) }, answer: answer)
+        } ?? .lost
+    }
+
+    // MARK: Leadership
+
+    func leaders(of stores: [StoreName]) throws(JournalFailure) -> [LeaderRow] {
+        try read(.leadership) { server in
+            stores.compactMap { store in
+                guard let content = server.visible[store] else { return nil }
+                var row = content.row
+                row.head = content.image.last
+                row.isSameTimeline = content.timeline == server.timeline
+                return row
+            }
+        }
+    }
+
+    func claim(
+        _ stores: [StoreName],
+        above floors: [Epoch],
+        _ claim: LeaderClaim
+    ) throws(JournalFailure) -> [Epoch]? {
+        var terms: [Epoch] = []
+        let outcome = write(.leadership, stores) { server, content in
+            terms = []
+            for (index, store) in stores.enumerated() {
+                guard var stored = content[store], stored.row.term == claim.seen[index].term,
+                    stored.row.beat == claim.seen[index].beat,
+                    stored.row.isSynchronous || stored.timeline == server.timeline
+                else { return 0 }
+                stored.row.term = max(stored.row.term, floors[index]).next
+                stored.row.beat += 1
+                (stored.row.isResigned, stored.row.heir, stored.row.holder) = (false, nil, claim.holder)
+                (stored.row.endpoint, stored.row.isSynchronous) = (claim.endpoint, server.isSynchronous)
+                stored.timeline = server.timeline
+                content[store] = stored
+                terms.append(stored.row.term)
+            }
+            return stores.count
+        }
+        switch outcome {
+        case .written(0), .lockTimeout: return nil
+        case .written: return terms
+        case .warned, .full, .lost: throw JournalFailure(.unknown, "the outcome of a claim is unknown")
+        }
+    }
+
+    func standBy(_ node: NodeID, for stores: [StoreName], heads: [JournalSequence]) throws(JournalFailure) {
+        try read(.leadership) { [database] _ in database.standBy(node, heads[0]) }
+    }
+
+    func standby(
+        of store: StoreName,
+        within duration: Duration,
+        besides node: NodeID
+    ) throws(JournalFailure) -> NodeID? {
+        try read(.leadership) { [database] _ in database.standby(within: duration, besides: node) }
+    }
+
+    // MARK: Commits
+
+    private static func isInEffect(_ fence: Fence, _ content: StoredContent) -> Bool {
+        content.row.term == fence.term && content.row.holder == fence.holder
+    }
+
+    /// Commits a change of one store under a claim, if `last` is its last record.
+    private func commit(
+        _ store: StoreName,
+        at last: JournalSequence,
+        by fence: Fence,
+        _ change: @escaping (DatabaseServer, inout StoredContent) -> Bool
+    ) -> CommitReply {
+        let start = process.now
+        let outcome = write(.commits(store), [store]) { server, content in
+            guard var stored = content[store], Self.isInEffect(fence, stored), stored.timeline == server.timeline,
+                stored.image.last == last, change(server, &stored)
+            else { return 0 }
+            content[store] = stored
+            return 1
+        }
+        return switch outcome {
+        case .written(0): .refused
+        case .written: start.duration(to: process.now) < .milliseconds(500) ? .confirmed : .late
+        case .full: .full("the simulated database is full")
+        case .warned, .lockTimeout, .lost: .unknown("the simulated commit failed")
+        }
+    }
+
+    private static func isSynchronous(_ server: DatabaseServer, _ content: StoredContent) -> Bool {
+        !content.row.isSynchronous || server.isSynchronous
+    }
+
+    func append(
+        _ records: [JournalRecord],
+        to store: StoreName,
+        after last: JournalSequence,
+        by fence: Fence
+    ) -> CommitReply {
+        // The process may end before the commit, or between the commit and what follows from it.
+        guard process.canOutput() else { return .refused }
+        let reply = commit(store, at: last, by: fence) { server, content in
+            guard Self.isSynchronous(server, content) else { return false }
+            content.image.append(records)
+            return true
+        }
+        return process.canOutput() ? reply : .refused
+    }
+
+    func start(
+        _ epoch: EpochStart,
+        of store: StoreName,
+        after last: JournalSequence,
+        by fence: Fence
+    ) -> CommitReply {
+        commit(store, at: last, by: fence) { server, content in
+            guard Self.isSynchronous(server, content), content.image.epochs.last.map({ $0.epoch < epoch.epoch }) ?? true
+            else { return false }
+            content.image.claim(epoch)
+            return true
+        }
+    }
+
+    func renew(
+        _ store: StoreName,
+        at last: JournalSequence,
+        settled: JournalSequence,
+        by fence: Fence,
+        resigning: Resignation?
+    ) -> CommitReply {
+        // Ends the repetitions of a commit.
+        guard process.isAlive else { return .confirmed }
+        return commit(store, at: last, by: fence) { server, content in
+            content.row.beat += 1
+            (content.row.settled, content.row.isSynchronous) = (settled, server.isSynchronous)
+            (content.row.isResigned, content.row.heir) = (resigning != nil, resigning?.heir)
+            return true
+        }
+    }
+
+    // MARK: Content
+
+    private func image(of store: StoreName) throws(JournalFailure) -> JournalImage {
+        try read(.reading) { $0.visible[store]?.image ?? JournalImage() }
+    }
+
+    func contents(of store: StoreName, by fence: Fence?) throws(JournalFailure) -> SharedContents? {
+        try read(.reading) { server in
+            guard let content = server.visible[store], fence.map({ Self.isInEffect($0, content) }) ?? true else {
+                return nil
+            }
+            return content.image.contents.map { SharedContents($0, first: JournalSequence(0)) }
+        }
+    }
+
+    func records(
+        of store: StoreName,
+        after sequence: JournalSequence,
+        maxBytes: Int,
+        by fence: Fence?
+    ) throws(JournalFailure) -> [JournalRecord] {
+        let content = try read(.reading) { $0.visible[store] }
+        guard let content, fence.map({ Self.isInEffect($0, content) }) ?? true else { return [] }
+        return try content.image.records(after: sequence, maxBytes: maxBytes)
+    }
+
+    func snapshots(of store: StoreName) throws(JournalFailure) -> [SnapshotEntry] { try image(of: store).snapshots }
+
+    func snapshot(_ entry: SnapshotEntry, of store: StoreName) throws(JournalFailure) -> JournalSnapshot {
+        try image(of: store).snapshot(entry)
+    }
+
+    // MARK: Snapshots
+
+    private func change(
+        _ store: StoreName,
+        by fence: Fence,
+        _ change: @escaping (inout JournalImage) -> Void
+    ) throws(JournalFailure) {
+        let outcome = write(.snapshots, [store]) { server, content in
+            guard var stored = content[store], Self.isInEffect(fence, stored), stored.timeline == server.timeline,
+                Self.isSynchronous(server, stored)
+            else { return 0 }
+            change(&stored.image)
+            content[store] = stored
+            return 1
+        }
+        guard case .written(1) = outcome else { throw JournalFailure(.inputOutput, "the snapshot was not stored") }
+    }
+
+    func store(
+        _ snapshot: JournalSnapshot,
+        as kind: SnapshotKind,
+        of store: StoreName,
+        by fence: Fence
+    ) throws(JournalFailure) {
+        try change(store, by: fence) { $0.store(snapshot, as: kind) }
+    }
+
+    func prune(_ store: StoreName, keeping historyBytes: Int, by fence: Fence) throws(JournalFailure) {
+        try change(store, by: fence) { $0.prune(keeping: historyBytes) }
+    }
+
+    // MARK: Actions that ended a process
+
+    func add(_ crashes: [CrashMarker.Crashes], of store: StoreName) throws(JournalFailure) {
+        try read(.leadership) { [database] _ in database.add(crashes, of: store) }
+    }
+
+    func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes] {
+        try read(.leadership) { [database] _ in database.crashes(of: store) }
+    }
+
+    func removeCrashes(of session: SessionID, _ number: ActionNumber, of store: StoreName) throws(JournalFailure) {
+        try read(.snapshots) { [database] _ in database.remove(session, number, of: store) }
+    }
+
+    func close(_ store: StoreName) {}
+}
