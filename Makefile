@@ -74,7 +74,7 @@ instructions: libraries
 fuzz:
 	@scripts/fuzz $(or $(SECONDS),60)
 
-mutants: libraries
+mutants: libraries-of-tests
 	@scripts/mutants
 
 simulate: libraries

@@ -62,6 +62,36 @@ import Testing
         let failure = await #expect(throws: StatecastError.self) { try await running.value }
         #expect((failure?.cause as? JournalFailure)?.code == .fenced)
     }
+
+    /// It takes a lease.
+    @Test func `A leader whose loop does not turn loses its store`() async throws {
+        let cluster = try FailoverCluster()
+        let gate = DispatchSemaphore(value: 0)
+        let stuck = Middleware<Counter> { action, _, next in
+            gate.wait()
+            return try next(action)
+        }
+        let first = try cluster.node("a", lease: .seconds(5), stuck)
+        let second = try cluster.node("b", lease: .seconds(5))
+        let running = Task { try await first.run() }
+        _ = try await first.address
+        let standby = Task { try await second.run() }
+        first.dispatch(CounterIncreaseRequested())
+        let beat = try cluster.beat
+        while try cluster.term == 1 {
+            // A renewal may have been enqueued before.
+            guard try cluster.beat < beat + 10 else {
+                Issue.record("the leader renews its claim, and its loop does not turn")
+                break
+            }
+            await Task.yield()
+        }
+        gate.signal()
+        let failure = await #expect(throws: StatecastError.self) { try await running.value }
+        #expect((failure?.cause as? JournalFailure)?.code == .fenced)
+        standby.cancel()
+        try? await standby.value
+    }
 }
 
 /// A database and the endpoints of two nodes.
@@ -87,14 +117,19 @@ private final class FailoverCluster: Sendable {
     private func endpoint(_ node: String) -> String { "ipc://\(folder)/\(node)" }
     private var endpoints: String { [endpoint("a"), endpoint("b")].joined(separator: ",") }
 
-    func node(_ name: String) throws -> Primary<Counter> {
+    func node(
+        _ name: String,
+        lease: Duration = .seconds(600),
+        _ middleware: Middleware<Counter>...
+    ) throws -> Primary<Counter> {
         var configuration = PrimaryConfiguration(publish: endpoint(name), actions: endpoint(name + "-actions"))
         // A busy machine may stop a leader for seconds.
-        configuration.leaseTime = .seconds(600)
+        configuration.leaseTime = lease
         return try Primary(
             store: "counter",
             state: Counter(),
             actions: Counter.actions,
+            middleware: middleware,
             journal: PostgresDatabase.patient(server.uri).journal(of: "counter"),
             on: PrimaryNode(configuration: configuration),
             reducer: Counter.reducer
@@ -114,6 +149,9 @@ private final class FailoverCluster: Sendable {
         running.cancel()
         try await running.value
     }
+
+    var term: Int { get throws { Int(try server.sql("SELECT term FROM statecast.leader")) ?? 0 } }
+    var beat: Int { get throws { Int(try server.sql("SELECT beat FROM statecast.leader")) ?? 0 } }
 
     var head: Int { get throws { Int(try server.sql("SELECT max(\"end\") FROM statecast.record")) ?? 0 } }
 

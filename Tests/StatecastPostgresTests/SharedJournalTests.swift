@@ -30,12 +30,44 @@ import Testing
         #expect(second.fence.term == first.fence.term.next)
         #expect(throws: JournalFailure.self) { try first.journal.append([.test(3)]) }
         #expect(throws: JournalFailure.self) { try first.journal.renew() }
+        #expect(throws: JournalFailure.self) { try first.journal.open() }
         #expect(try second.journal.open()?.last == JournalSequence(2))
         try second.start(after: 2)
         try second.journal.append([.test(3)])
         #expect(
             try second.journal.records(after: JournalSequence(0), maxBytes: .max) == [.test(1), .test(2), .test(3)]
         )
+    }
+
+    @Test func `A claim with the term of a lost one is another claim`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase.patient(server.uri)
+        try database.create(.test)
+        let lost = try database.claimTest()
+        try lost.start(after: 0)
+        // After a promotion that has lost the claim, another node has taken its term.
+        try server.sql("UPDATE statecast.leader SET holder = gen_random_uuid()")
+        let failure = #expect(throws: JournalFailure.self) { try lost.journal.append([.test(1)]) }
+        #expect(failure?.code == .fenced)
+    }
+
+    @Test func `Crashes of all nodes are added up`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase.patient(server.uri)
+        try database.create(.test)
+        let (session, number) = (SessionID(high: 1, low: 2), ActionNumber(3))
+        for _ in 0..<2 {
+            let marker = CrashMarker()
+            marker.begin(session, number)
+            try SharedJournal(database, store: .test, crashMarker: marker).reportCrashes()
+            #expect(marker.suspects.isEmpty)
+        }
+        let marker = CrashMarker()
+        let next = SharedJournal(database, store: .test, crashMarker: marker)
+        try next.readCrashes()
+        #expect(marker.suspects == [Suspect(session: session, number: number, isPoison: true)])
+        try next.removeCrashes(of: session, number)
+        #expect(try database.crashes(of: .test).isEmpty)
     }
 
     @Test func `Records are read in pages, and a changed one is refused`() throws {

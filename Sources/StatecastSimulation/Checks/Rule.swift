@@ -6,6 +6,8 @@ package enum Rule: String, Sendable {
     case shownWasPublished
     /// Positions of a replica never go back within an incarnation of the primary, nor to an earlier incarnation.
     case positionsRise
+    /// A node that shares its journal publishes nothing once its lease has passed since its last confirmed commit.
+    case silentAfterLease
     /// What is published, and what receipts and watermarks name, is durable as the journal promises.
     case publishedIsDurable
     /// An applied action is in the history at its revision.

@@ -22,6 +22,8 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     private var servers: [Use: DatabaseServer] = [:]
     /// The number of replies that are lost.
     var lostReplies = 0
+    /// When the last confirmed claim or commit was sent, on the process's clock.
+    private(set) var confirmedSince = Instant.origin
 
     init(_ database: SimulatedDatabase, of process: Process, _ path: Path) {
         (self.database, self.process, self.path) = (database, process, path)
@@ -154,6 +156,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         _ claim: LeaderClaim
     ) throws(JournalFailure) -> [Epoch]? {
         var terms: [Epoch] = []
+        let start = process.now
         let outcome = write(.leadership, stores) { server, content in
             terms = []
             for (index, store) in stores.enumerated() {
@@ -173,7 +176,9 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         }
         switch outcome {
         case .written(0), .lockTimeout: return nil
-        case .written: return terms
+        case .written:
+            confirmedSince = start
+            return terms
         case .warned, .full, .lost: throw JournalFailure(.unknown, "the outcome of a claim is unknown")
         }
     }
@@ -211,11 +216,14 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
             content[store] = stored
             return 1
         }
-        return switch outcome {
-        case .written(0): .refused
-        case .written: start.duration(to: process.now) < .milliseconds(500) ? .confirmed : .late
-        case .full: .full("the simulated database is full")
-        case .warned, .lockTimeout, .lost: .unknown("the simulated commit failed")
+        switch outcome {
+        case .written(0): return .refused
+        case .written:
+            guard start.duration(to: process.now) < .milliseconds(500) else { return .late }
+            confirmedSince = max(confirmedSince, start)
+            return .confirmed
+        case .full: return .full("the simulated database is full")
+        case .warned, .lockTimeout, .lost: return .unknown("the simulated commit failed")
         }
     }
 

@@ -280,6 +280,13 @@ final class RestartingPrimary: @unchecked Sendable {
     /// - Returns: whether the process lives to publish the message.
     private func publishes(_ message: [UInt8], from process: Process) -> Bool {
         guard process.canOutput() else { return false }
+        if let client {
+            world.require(
+                process.now < client.confirmedSince.advanced(by: configuration.leaseTime),
+                .silentAfterLease,
+                "\(process.name) publishes, and its last confirmed commit was sent at \(client.confirmedSince.offset)"
+            )
+        }
         if let (address, frame) = try? Message.decode(message),
             let history = stores.first(where: { $0.name == address.store })?.history
         {
