@@ -11,6 +11,8 @@ final class PostgresConnection {
     /// The names of prepared statements, by their text.
     private var prepared: [String: String] = [:]
     private(set) var isUsable = true
+    /// The process of the server that serves the connection.
+    private var backend: Int64?
     /// How long a statement may take.
     private let limit: Duration
 
@@ -108,6 +110,16 @@ final class PostgresConnection {
         guard isSent == 1 else { throw lost() }
         let result = try results(until: deadline)
         return PostgresResult(result, warning: notices.warning, duration: start.duration(to: .now))
+    }
+
+    /// Checks that one session serves the connection: its settings and prepared statements belong to it.
+    ///
+    /// - Parameter backend: the process that has executed a statement.
+    func requireSession(_ backend: Int64) throws(PostgresFailure) {
+        guard backend == self.backend ?? backend else {
+            throw PostgresFailure(.other, "a pooler gives each statement another session: set pool_mode=session in it")
+        }
+        self.backend = backend
     }
 
     private func prepare(

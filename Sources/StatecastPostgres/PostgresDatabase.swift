@@ -86,34 +86,4 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
     ) throws(JournalFailure) -> [Element] {
         try perform(use) { connection throws(PostgresFailure) in try connection.execute(sql, parameters).map(row) }
     }
-
-    // MARK: Creating
-
-    private static let insertStore =
-        "INSERT INTO statecast.store VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING"
-    /// The store has no leader, so the first node claims it at once.
-    private static let insertLeader = """
-        INSERT INTO statecast.leader VALUES ($1, 0, 0, $2, statecast.timeline(), statecast.synchronous(), true)
-        ON CONFLICT DO NOTHING
-        """
-
-    /// Creates the tables unless they exist, and a store without content: its first leader begins the history.
-    ///
-    /// - Throws: ``JournalFailure`` with code `misfit` if the store exists.
-    package func create(_ identity: JournalIdentity) throws(JournalFailure) {
-        let numbers = [identity.lineage.bits, UInt64(bitPattern: identity.begun.milliseconds), 0]
-        let store = PostgresValue.text(identity.store.text)
-        let checksum = Int64(Checksum.of(numbers, Array(identity.store.text.utf8)))
-        let count = try perform(.snapshots) { connection throws(PostgresFailure) in
-            for sql in PostgresSchema.statements { try connection.execute(sql) }
-            let values: [PostgresValue] =
-                [store, .integer(PostgresSchema.format)] + numbers.map(PostgresValue.bits) + [.integer(checksum)]
-            let count = try connection.execute(Self.insertStore, values).writtenCount
-            try connection.execute(Self.insertLeader, [store, .integer(0)])
-            return count
-        }
-        guard count == 1 else {
-            throw JournalFailure(.misfit, "the database \(description) has a store \"\(identity.store)\" already")
-        }
-    }
 }

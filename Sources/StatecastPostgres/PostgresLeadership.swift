@@ -5,26 +5,32 @@ package import StatecastProtocol
 extension PostgresDatabase: SharedDatabase {
     private static let observe = """
         SELECT l.term, l.beat, l.settled, l.synchronous, l.timeline = statecast.timeline(), l.resigned, l.heir,
-          l.holder, l.endpoint, \(PostgresSQL.head("l.store"))
+          l.holder, l.endpoint, \(PostgresSQL.head("l.store")), pg_backend_pid(),
+          EXISTS (SELECT FROM pg_stat_activity WHERE pid = l.backend)
         FROM unnest($1::text[]) WITH ORDINALITY AS wanted(store, place) JOIN statecast.leader l USING (store)
         ORDER BY place
         """
 
     package func leaders(of stores: [StoreName]) throws(JournalFailure) -> [LeaderRow] {
-        let rows = try rows(.leadership, Self.observe, [.texts(stores.map(\.text))]) { column throws(PostgresFailure) in
-            var row = LeaderRow(
-                term: Epoch(try column(0).bits()),
-                beat: try column(1).bits(),
-                settled: JournalSequence(try column(2).bits()),
-                head: JournalSequence(try column(9).bits())
-            )
-            row.isSynchronous = try column(3).boolean()
-            row.isSameTimeline = try column(4).boolean()
-            row.isResigned = try column(5).boolean()
-            row.heir = column(6).isNull ? nil : try column(6).identity()
-            row.holder = column(7).isNull ? nil : try column(7).identity()
-            row.endpoint = column(8).isNull ? nil : try column(8).text()
-            return row
+        let names = PostgresValue.texts(stores.map(\.text))
+        let rows = try perform(.leadership) { connection throws(PostgresFailure) in
+            try connection.execute(Self.observe, [names]).map { column throws(PostgresFailure) in
+                try connection.requireSession(try column(10).integer())
+                var row = LeaderRow(
+                    term: Epoch(try column(0).bits()),
+                    beat: try column(1).bits(),
+                    settled: JournalSequence(try column(2).bits()),
+                    head: JournalSequence(try column(9).bits())
+                )
+                row.isSynchronous = try column(3).boolean()
+                row.isSameTimeline = try column(4).boolean()
+                row.isResigned = try column(5).boolean()
+                row.heir = column(6).isNull ? nil : try column(6).identity()
+                row.holder = column(7).isNull ? nil : try column(7).identity()
+                row.endpoint = column(8).isNull ? nil : try column(8).text()
+                row.isConnected = try column(11).boolean()
+                return row
+            }
         }
         guard rows.count == stores.count else {
             for store in stores where try contents(of: store, by: nil) == nil { throw absent(store) }
@@ -38,7 +44,7 @@ extension PostgresDatabase: SharedDatabase {
     private static let claim = """
         WITH claimed AS (
           UPDATE statecast.leader l SET term = greatest(l.term, s.floor) + 1, beat = l.beat + 1, resigned = false,
-            heir = NULL, holder = $5, endpoint = $6, timeline = statecast.timeline(),
+            heir = NULL, holder = $5, endpoint = $6, backend = pg_backend_pid(), timeline = statecast.timeline(),
             synchronous = statecast.synchronous()
           FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS s(store, term, beat, floor)
           WHERE l.store = s.store AND l.term = s.term AND l.beat = s.beat

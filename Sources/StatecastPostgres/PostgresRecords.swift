@@ -51,7 +51,7 @@ extension PostgresDatabase {
     // The row is changed, so no separate lock is needed.
     private static let renew = """
         UPDATE statecast.leader SET beat = beat + 1, settled = $5, synchronous = statecast.synchronous(), resigned = $6,
-          heir = $7
+          heir = $7, backend = pg_backend_pid()
         WHERE store = $1 AND term = $2 AND holder = $3 AND timeline = statecast.timeline()
           AND $4 = \(PostgresSQL.head("$1"))
         """
@@ -113,6 +113,11 @@ extension PostgresDatabase {
         "SELECT epoch, revision, version, time, checksum FROM statecast.epoch WHERE store = $1 ORDER BY epoch"
 
     package func contents(of store: StoreName, by fence: Fence?) throws(JournalFailure) -> SharedContents? {
+        try contents(of: store, by: fence, isMoved: false)
+    }
+
+    /// - Parameter isMoved: whether the store may be one that was moved to another place.
+    func contents(of store: StoreName, by fence: Fence?, isMoved: Bool) throws(JournalFailure) -> SharedContents? {
         let rows = try rows(.reading, Self.identity, optional(store, fence)) { column throws(PostgresFailure) in
             (
                 numbers: [try column(0).bits(), try column(1).bits(), try column(2).bits()],
@@ -131,8 +136,11 @@ extension PostgresDatabase {
         guard row.checksum == Int64(Checksum.of(row.numbers, Array(store.text.utf8))) else {
             throw damaged("the row of the store \"\(store)\" has a wrong checksum")
         }
-        if let moved = row.moved {
-            throw JournalFailure(.misfit, "the store \"\(store)\" was moved to \(moved): use it there")
+        if let moved = row.moved, !isMoved {
+            throw JournalFailure(
+                .misfit,
+                "the store \"\(store)\" is being moved, or was moved: its journal is \(moved)"
+            )
         }
         guard row.isOurs else { return nil }
         let identity = JournalIdentity(

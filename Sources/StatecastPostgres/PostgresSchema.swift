@@ -26,7 +26,7 @@ enum PostgresSchema {
         """
         CREATE TABLE IF NOT EXISTS statecast.leader (store text PRIMARY KEY, term bigint NOT NULL, beat bigint NOT NULL,
           settled bigint NOT NULL, timeline bigint NOT NULL, synchronous boolean NOT NULL, resigned boolean NOT NULL,
-          holder uuid, heir uuid, endpoint text) WITH (fillfactor = 50)
+          holder uuid, heir uuid, backend int, endpoint text) WITH (fillfactor = 50)
         """,
         """
         CREATE TABLE IF NOT EXISTS statecast.epoch (store text, epoch bigint, revision bigint NOT NULL,

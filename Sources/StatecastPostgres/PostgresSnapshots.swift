@@ -1,3 +1,4 @@
+import Foundation
 import StatecastCore
 package import StatecastJournal
 package import StatecastProtocol
@@ -48,9 +49,11 @@ extension PostgresDatabase {
     // MARK: Writing
 
     // All statements name the claim: a node that leads no more must not touch the snapshots of its successor.
+    // At most 32 MiB at once, as for records: a statement's locks and log stay bounded.
     private static let removeChunks = """
         \(PostgresSQL.asynchronousFence)
-        DELETE FROM statecast.chunk USING fence WHERE chunk.store = $1 AND sequence = $4
+        DELETE FROM statecast.chunk c USING fence f WHERE c.store = f.store AND sequence = $4 AND index IN (
+          SELECT index FROM statecast.chunk WHERE store = $1 AND sequence = $4 LIMIT 32)
         """
     private static let removeSnapshot = """
         \(PostgresSQL.asynchronousFence)
@@ -79,6 +82,8 @@ extension PostgresDatabase {
             try connection.execute("SET synchronous_commit = off")
             try remove(place, connection)
             for (index, chunk) in chunks.enumerated() {
+                // Commits go on in between.
+                if index > 0 { Thread.sleep(forTimeInterval: 0.02) }
                 let parameters = place + [.integer(Int64(index)), .bytes(chunk)]
                 guard try connection.execute(Self.insertChunk, parameters).writtenCount == 1 else { throw otherLeads }
             }
@@ -97,19 +102,20 @@ extension PostgresDatabase {
     }
 
     private func remove(_ place: [PostgresValue], _ connection: PostgresConnection) throws(PostgresFailure) {
-        for sql in [Self.removeSnapshot, Self.removeChunks] {
-            try connection.execute(sql, place)
-        }
+        try connection.execute(Self.removeSnapshot, place)
+        while try connection.execute(Self.removeChunks, place).writtenCount > 0 {}
     }
 
     // The last record always stays: its number is the head, which the conditions of all commits compare.
     private static let pruneRecords = """
         \(PostgresSQL.fence)
         DELETE FROM statecast.record r USING fence f WHERE r.store = f.store AND r.sequence IN (
-          SELECT sequence FROM statecast.record
-          WHERE store = $1 AND sequence <= $4
-            AND sequence < (SELECT max(sequence) FROM statecast.record WHERE store = $1)
-          ORDER BY sequence LIMIT 1000)
+          SELECT sequence FROM (SELECT sequence, sum(bytes) OVER (ORDER BY sequence) - bytes AS before FROM (
+            SELECT sequence, bytes FROM statecast.record
+            WHERE store = $1 AND sequence <= $4
+              AND sequence < (SELECT max(sequence) FROM statecast.record WHERE store = $1)
+            ORDER BY sequence LIMIT 1000) p) q
+          WHERE before < 33554432)
         """
 
     package func prune(_ store: StoreName, keeping historyBytes: Int, by fence: Fence) throws(JournalFailure) {

@@ -4,6 +4,7 @@ import StatecastProtocol
 enum PostgresValue {
     case noInteger
     case noIdentity
+    case noText
     case text(String)
     case integer(Int64)
     case boolean(Bool)
@@ -27,7 +28,7 @@ enum PostgresValue {
         case .boolean: 16
         case .bytes: 17
         case .integer, .noInteger: 20
-        case .text: 25
+        case .text, .noText: 25
         case .byteArrays: 1001
         case .texts: 1009
         case .integers: 1016
@@ -38,7 +39,7 @@ enum PostgresValue {
     /// `nil` for null.
     var encoded: [UInt8]? {
         switch self {
-        case .noInteger, .noIdentity: nil
+        case .noInteger, .noIdentity, .noText: nil
         case .text(let text): Array(text.utf8)
         case .integer(let number): Self.bigEndian(number)
         case .boolean(let isTrue): [isTrue ? 1 : 0]

@@ -101,6 +101,8 @@ final class CommitMarkFile: @unchecked Sendable {
         case unfinished = 0x474E_4959_504F_43  // "COPYING"
         /// A copy whose history another journal may continue: a primary must not.
         case backup = 0x5055_4B43_4142  // "BACKUP"
+        /// The journal goes on in a database.
+        case moved = 0x44_4556_4F4D  // "MOVED"
     }
 
     /// `nil` if the value is unknown.
@@ -198,6 +200,12 @@ final class CommitMarkFile: @unchecked Sendable {
                 .misfit,
                 "\(directory.path) is a backup, whose history another journal may continue: make a journal of it with "
                     + "statecast-journal restore \(directory.path) NEW-DIRECTORY"
+            )
+        case .moved:
+            throw JournalFailure(
+                .misfit,
+                "\(directory.path) was moved to a database with statecast-journal move, and its history goes on there: "
+                    + "use that one, or move it back to another directory"
             )
         default: try checkFinished()
         }

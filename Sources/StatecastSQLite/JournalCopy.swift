@@ -42,21 +42,70 @@ extension JournalReader {
         as purpose: CommitMarkFile.Purpose
     ) throws(JournalFailure) -> JournalCopy {
         try checkEnd()
-        let contents = try contents()
-        let snapshots = try snapshots()
-        guard let oldest = snapshots.first else { throw directory.damaged("it has no snapshot") }
+        return try JournalCopy.make(at: path, identity, contents(), as: purpose, from: self)
+    }
+
+    /// Moves the journal of a stopped primary to another place. When it is there, no primary may continue it here.
+    ///
+    /// - Parameter copy: copies the journal, and checks the copy.
+    /// - Throws: ``JournalFailure`` with code `in-use`, `misfit` or `damaged`, and what `copy` throws; then it stays
+    ///   here.
+    package static func move(
+        _ path: String,
+        _ copy: (JournalReader) throws(JournalFailure) -> Void
+    ) throws(JournalFailure) {
+        let directory = JournalDirectory(path: path)
+        let reader = try JournalReader(at: path)
+        let lock = try DirectoryLock(directory)
+        defer { withExtendedLifetime(lock) {} }
+        let marks = try CommitMarkFile(directory)
+        // A move that was interrupted is repeated.
+        if marks.purpose != .moved { try marks.checkServable() }
+        try reader.checkEnd()
+        try copy(reader)
+        try marks.begin(as: .moved)
+    }
+}
+
+extension JournalCopy {
+    /// Creates a journal in a directory with the history of another one, and with its lineage.
+    package static func make(
+        at path: String,
+        _ contents: JournalContents,
+        from source: any JournalReading
+    ) throws(JournalFailure) -> JournalCopy {
+        try make(at: path, contents.identity, contents, as: .journal, from: source)
+    }
+
+    fileprivate static func make(
+        at path: String,
+        _ identity: JournalIdentity,
+        _ contents: JournalContents,
+        as purpose: CommitMarkFile.Purpose,
+        from source: any JournalReading
+    ) throws(JournalFailure) -> JournalCopy {
+        let snapshots = try source.snapshots()
+        guard let oldest = snapshots.first else {
+            throw JournalFailure(.damaged, "the journal of the store \"\(identity.store)\" has no snapshot")
+        }
         var end = oldest
-        try JournalBuilder.write(to: path, identity, from: snapshot(oldest), as: purpose) {
+        try JournalBuilder.write(to: path, identity, from: source.snapshot(oldest), as: purpose) {
             builder throws(JournalFailure) in
             try builder.claim(contents.epochs)
             try builder.appendRecords(through: contents.last) { last, body throws(JournalFailure) in
-                try forEachRecord(after: last, body)
+                try source.forEachRecord(after: last, body)
             }
             guard builder.last.sequence == contents.last else {
-                throw directory.damaged("it ends at revision \(builder.last.revision), before record \(contents.last)")
+                throw JournalFailure(
+                    .damaged,
+                    "the journal of the store \"\(identity.store)\" ends at revision \(builder.last.revision), before "
+                        + "record \(contents.last)"
+                )
             }
             for entry in snapshots.dropFirst() where entry.sequence <= contents.last {
-                if let snapshot = try snapshotIfKept(entry) { try builder.store(snapshot) }
+                do throws(JournalFailure) { try builder.store(source.snapshot(entry)) } catch {
+                    if error.code != .pruned { throw error }
+                }
             }
             end = builder.last
         }

@@ -172,6 +172,7 @@ public final class JournalReader: JournalReading {
         case .journal: .journal
         case .backup: .backup
         case .unfinished: .unfinished
+        case .moved: .moved
         default: .unknown
         }
     }
@@ -179,7 +180,7 @@ public final class JournalReader: JournalReading {
 
 /// A summary of a journal, made without reading all of it.
 package struct JournalInfo: Sendable {
-    package enum Purpose: String, Sendable { case journal, backup, unfinished, unknown }
+    package enum Purpose: String, Sendable { case journal, backup, unfinished, moved, unknown }
 
     package let purpose: Purpose
     package let identity: JournalIdentity

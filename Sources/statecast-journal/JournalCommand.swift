@@ -30,7 +30,12 @@ struct JournalCommand: AsyncParsableCommand {
                 name: "Copying",
                 subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]
             ),
-            CommandGroup(name: "Sharing", subcommands: [CreateCommand.self]),
+            CommandGroup(
+                name: "Sharing",
+                subcommands: [
+                    CreateCommand.self, StatusCommand.self, MoveCommand.self, AcceptLossCommand.self,
+                ]
+            ),
         ]
     )
 

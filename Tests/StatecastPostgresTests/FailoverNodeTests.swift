@@ -82,6 +82,7 @@ import Testing
             // A renewal may have been enqueued before.
             guard try cluster.beat < beat + 10 else {
                 Issue.record("the leader renews its claim, and its loop does not turn")
+                running.cancel()
                 break
             }
             await Task.yield()

@@ -22,6 +22,8 @@ final class FailoverDriver {
     private let environment: any StoreEnvironment
     private let logger: Logger
     private let queue: any WorkQueue
+    /// For renewals during a recovery.
+    private let renewals: any WorkQueue
     private let reports: EventQueue<Report>
     private var random: EnvironmentRandom
     private let perform: (Step) -> Void
@@ -30,11 +32,14 @@ final class FailoverDriver {
     private var recovered: [any StartableStore] = []
     /// What has failed for good.
     private var failure: StatecastError?
+    /// Why the database could not be read the last time.
+    private var unobserved: JournalFailure?
     /// When the node has last noted that it stands by.
     private var notedAt: Instant?
 
     private enum Report: Sendable {
-        case observed([LeaderRow]?, LeaderMachine.Copy, isNoted: Bool)
+        case observed([LeaderRow], LeaderMachine.Copy, isNoted: Bool)
+        case unobserved(JournalFailure)
         case claimed(LeaderClaim, [Epoch]?, sent: Instant)
         case recovered(Result<[any StartableStore], StatecastError>)
         case lease(LeaseReport)
@@ -69,6 +74,7 @@ final class FailoverDriver {
         identity = NodeID(using: &random)
         machine = LeaderMachine(settings, identity: identity, endpoint: endpoint, now: environment.now)
         queue = environment.makeQueue("statecast.leadership", .high)
+        renewals = environment.makeQueue("statecast.lease", .high)
         reports = EventQueue(wake: wake)
     }
 
@@ -97,6 +103,9 @@ final class FailoverDriver {
         case .observed(let rows, let copy, let isNoted):
             if isNoted { notedAt = now }
             update { $0.observed(rows, copy: copy, at: now, using: &random, into: &$1) }
+        case .unobserved(let failure):
+            unobserved = failure
+            update { $0.observed(nil, copy: .incomplete, at: now, using: &random, into: &$1) }
         case .claimed(let claim, let terms, let sent):
             if let terms { self.claim = (claim, terms) }
             update { $0.claimed(sent: terms == nil ? nil : sent, at: now, into: &$1) }
@@ -144,7 +153,7 @@ final class FailoverDriver {
         case .lead:
             perform(.lead(recovered))
             recovered = []
-        case .renew: perform(.renew)
+        case .renew: if machine.phase == .recovering { renew() } else { perform(.renew) }
         case .report(let notice): log(notice)
         case .end(let reason):
             for store in recovered { store.abandon() }
@@ -155,7 +164,7 @@ final class FailoverDriver {
 
     private func observe() {
         let isNoteDue = notedAt.map { environment.now >= $0.advanced(by: settings.renewalInterval) } ?? true
-        queue.async { [stores, database, identity, reports, logger] in
+        queue.async { [stores, database, identity, reports] in
             do throws(JournalFailure) {
                 let names = stores.map(\.name)
                 let rows = try database.leaders(of: names)
@@ -167,8 +176,7 @@ final class FailoverDriver {
                 }
                 reports.append(.observed(rows, copy, isNoted: notes))
             } catch {
-                logger.debug("cannot observe the leader: \(error)")
-                reports.append(.observed(nil, .incomplete, isNoted: false))
+                reports.append(.unobserved(error))
             }
         }
     }
@@ -191,6 +199,23 @@ final class FailoverDriver {
         }
     }
 
+    /// Renews the claim while the recovery reads. The last records stay: no other node can write, and this one does not
+    /// yet.
+    private func renew() {
+        guard let claim else { return }
+        renewals.async { [stores, database, reports, environment] in
+            let (names, sent) = (stores.map(\.name), environment.now)
+            // If it fails, the recovery notices it when it has ended.
+            guard let rows = try? database.leaders(of: names) else { return }
+            for (index, row) in rows.enumerated() {
+                let fence = Fence(term: claim.terms[index], holder: claim.0.holder)
+                let reply = database.renew(names[index], at: row.head, settled: row.settled, by: fence, resigning: nil)
+                guard reply == .confirmed else { return }
+            }
+            reports.append(.lease(.confirmed(sent: sent)))
+        }
+    }
+
     /// Gives up the stores for another node that stands by, if there is one. Blocks.
     ///
     /// - Parameter resign: gives up all stores.
@@ -210,7 +235,8 @@ final class FailoverDriver {
         case .reading: logger.notice("reading the records", metadata: ["database": "\(database)"])
         case .outdated:
             logger.warning("a later build has led: this node does not take over until it is upgraded")
-        case .unreachable: logger.warning("the database cannot be reached", metadata: ["database": "\(database)"])
+        case .unreachable:
+            logger.warning("the leader cannot be seen: \(unobserved.map { "\($0)" } ?? "")")
         case .lostTail:
             logger.error(
                 "another server of the database was promoted, which may lack acknowledged actions: an operator decides",

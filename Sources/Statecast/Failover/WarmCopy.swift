@@ -13,8 +13,6 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
     private let journal: SharedJournal
     private let limits: Limits
     private var contents: JournalContents?
-    /// The term of the row when the contents were read.
-    private var term: Epoch?
     /// `nil` before the first snapshot was read, and for a store without content.
     private var copy: StoreCopy<State>?
     /// Whether the recorded state fits this build's type, as far as is known.
@@ -33,11 +31,12 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
 
     func follow(_ row: LeaderRow) throws(JournalFailure) -> LeaderMachine.Copy {
         if contents == nil { try journal.reportCrashes() }
-        if term != row.term {
+        // Until the leader has noted the start of its epoch, and with it the version of its state.
+        if contents == nil || contents?.epochs.last.map(\.epoch) ?? Epoch(0) != row.term {
             guard let read = try database.contents(of: name, by: nil)?.contents else { return .incomplete }
             // An operator has accepted a loss: the records are others.
             if read.identity.lineage != contents?.identity.lineage { copy = nil }
-            (contents, term) = (read, row.term)
+            contents = read
         }
         guard let contents else { return .incomplete }
         if let last = contents.epochs.last, last.stateVersion > definition.stateVersion { return .outdated }

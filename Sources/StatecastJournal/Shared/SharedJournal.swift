@@ -42,8 +42,10 @@ package final class SharedJournal: Journal, CustomStringConvertible {
     // MARK: Opening
 
     /// Uses a claim of this node from now on.
-    package func claimed(_ fence: Fence, isSynchronous: Bool) {
-        progress.withLock { ($0.fence, $0.isSynchronous) = (fence, isSynchronous) }
+    ///
+    /// - Parameter last: the last record, if it is known: ``open()`` reads it.
+    package func claimed(_ fence: Fence, isSynchronous: Bool, after last: JournalSequence = JournalSequence(0)) {
+        progress.withLock { ($0.fence, $0.isSynchronous, $0.last) = (fence, isSynchronous, last) }
     }
 
     private func requireFence() throws(JournalFailure) -> Fence {

@@ -92,10 +92,10 @@ package struct LeaderMachine: Hashable, Sendable {
         case .standby:
             nextStep = nil
             directives.append(.observe)
-        case .leading, .muted:
+        case .recovering, .leading, .muted:
             nextStep = now.advanced(by: settings.renewalInterval)
             directives.append(.renew)
-        case .campaigning, .recovering, .ended: nextStep = nil
+        case .campaigning, .ended: nextStep = nil
         }
     }
 
@@ -143,7 +143,9 @@ package struct LeaderMachine: Hashable, Sendable {
             if heirs.allSatisfy({ $0 == nil || $0 == identity }) { return true }
             return now >= seenSince.advanced(by: settings.heirTime)
         }
-        return now >= seenSince.advanced(by: settings.leaseTime)
+        // The database has noticed the end of its process.
+        let hasLeft = rows.allSatisfy { !$0.isConnected }
+        return now >= seenSince.advanced(by: hasLeft ? settings.absenceTime : settings.leaseTime)
     }
 
     // MARK: Takeover
@@ -157,7 +159,8 @@ package struct LeaderMachine: Hashable, Sendable {
             (phase, nextStep) = (.standby, now)
             return
         }
-        (phase, confirmedSince) = (.recovering, sent)
+        // A recovery may take longer than the lease.
+        (phase, confirmedSince, nextStep) = (.recovering, sent, now.advanced(by: settings.renewalInterval))
         directives.append(.recover)
     }
 
@@ -177,7 +180,7 @@ package struct LeaderMachine: Hashable, Sendable {
     ///
     /// - Parameter sent: when it was sent.
     package mutating func confirmed(sent: Instant, at now: Instant, into directives: inout [LeaderDirective]) {
-        guard phase == .leading || phase == .muted, sent > confirmedSince else { return }
+        guard [.recovering, .leading, .muted].contains(phase), sent > confirmedSince else { return }
         confirmedSince = sent
         guard phase == .muted, now < validUntil else { return }
         // No other node has claimed: the commit named this node's term.
@@ -213,6 +216,9 @@ package struct LeaderSettings: Hashable, Sendable {
     package let pollInterval = Duration.milliseconds(100)
     /// How long standbys leave a resigned leader's stores to its heir.
     package let heirTime = Duration.milliseconds(500)
+    /// A standby claims if the leader is not connected to the database, and has shown no sign for this long: it may
+    /// connect again.
+    package let absenceTime = Duration.milliseconds(300)
     /// How long a leader without confirmed commits waits for the database before it ends.
     package let maxMutedTime = Duration.seconds(10)
 
@@ -233,7 +239,7 @@ package enum LeaderDirective: Hashable, Sendable {
     case recover
     /// Serve: renew the sockets and publish.
     case lead
-    /// Renew the claim in the queue of commits: ``LeaderMachine/confirmed(sent:at:into:)``.
+    /// Renew the claim, while the node serves in the queue of commits: ``LeaderMachine/confirmed(sent:at:into:)``.
     case renew
     case report(LeaderNotice)
     /// Stop without publishing anything more.

@@ -48,12 +48,14 @@ package struct LeaderRow: Hashable, Sendable {
     package var isSynchronous: Bool
     /// Whether the database is the one that was claimed: after a promotion it is not, until the next claim.
     package var isSameTimeline: Bool
+    /// Whether the connection is open on which the leader has renewed its claim last.
+    package var isConnected: Bool
     /// Where the leader takes actions, for people.
     package var endpoint: String?
 
     package init(term: Epoch, beat: UInt64, settled: JournalSequence, head: JournalSequence) {
         (self.term, self.beat, self.settled, self.head) = (term, beat, settled, head)
-        (isResigned, isSynchronous, isSameTimeline) = (false, true, true)
+        (isResigned, isSynchronous, isSameTimeline, isConnected) = (false, true, true, true)
     }
 }
 

@@ -145,6 +145,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
                 var row = content.row
                 row.head = content.image.last
                 row.isSameTimeline = content.timeline == server.timeline
+                row.isConnected = content.process?.isAlive == true
                 return row
             }
         }
@@ -157,7 +158,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     ) throws(JournalFailure) -> [Epoch]? {
         var terms: [Epoch] = []
         let start = process.now
-        let outcome = write(.leadership, stores) { server, content in
+        let outcome = write(.leadership, stores) { [process] server, content in
             terms = []
             for (index, store) in stores.enumerated() {
                 guard var stored = content[store], stored.row.term == claim.seen[index].term,
@@ -168,7 +169,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
                 stored.row.beat += 1
                 (stored.row.isResigned, stored.row.heir, stored.row.holder) = (false, nil, claim.holder)
                 (stored.row.endpoint, stored.row.isSynchronous) = (claim.endpoint, server.isSynchronous)
-                stored.timeline = server.timeline
+                (stored.timeline, stored.process) = (server.timeline, process)
                 content[store] = stored
                 terms.append(stored.row.term)
             }
@@ -270,8 +271,9 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     ) -> CommitReply {
         // Ends the repetitions of a commit.
         guard process.isAlive else { return .confirmed }
-        return commit(store, at: last, by: fence) { server, content in
+        return commit(store, at: last, by: fence) { [process] server, content in
             content.row.beat += 1
+            content.process = process
             (content.row.settled, content.row.isSynchronous) = (settled, server.isSynchronous)
             (content.row.isResigned, content.row.heir) = (resigning != nil, resigning?.heir)
             return true

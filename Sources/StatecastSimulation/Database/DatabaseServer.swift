@@ -8,6 +8,8 @@ struct StoredContent {
     var row: LeaderRow
     /// The server's when the store was claimed last.
     var timeline: UInt64
+    /// Whose connection has changed the row last.
+    var process: Process?
     var image: JournalImage
 }
 
