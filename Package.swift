@@ -424,7 +424,7 @@ let tests: [Target] = [
             "statecast-journal", "statecast-keys", "statecast-simulate", "fleet-agent", "counter-example",
             "counter-service",
             "Statecast",
-            "StatecastProtocol", subprocess,
+            "StatecastProtocol", "PostgresCluster", subprocess,
         ],
         swiftSettings: settings
     ),

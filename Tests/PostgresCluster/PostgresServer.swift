@@ -60,7 +60,7 @@ package final class PostgresServer: Sendable {
     private func configure(_ settings: [String: String]) throws {
         let own = [
             "port": "\(port)", "listen_addresses": "127.0.0.1", "unix_socket_directories": folder, "fsync": "off",
-            "shared_buffers": "16MB", "wal_receiver_status_interval": "1",
+            "shared_buffers": "16MB", "wal_receiver_status_interval": "1", "wal_retrieve_retry_interval": "200ms",
         ]
         let lines = own.merging(settings) { $1 }.map { "\($0) = '\($1)'\n" }.sorted().joined()
         let file = data + "/postgresql.auto.conf"

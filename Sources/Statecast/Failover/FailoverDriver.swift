@@ -119,7 +119,8 @@ final class FailoverDriver {
     }
 
     private func fail(_ error: StatecastError) {
-        failure = failure ?? error
+        let isPassing = [.inputOutput, .storageFull].contains((error.cause as? JournalFailure)?.code)
+        failure = failure ?? (isPassing ? Self.mustRestart(error.message) : error)
         update { $0.failed(error.message, into: &$1) }
     }
 

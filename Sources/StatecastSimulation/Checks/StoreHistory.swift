@@ -324,6 +324,11 @@ final class StoreHistory {
                 "the store \(store) published \(next) before its journal had it as \(journal.durability.rawValue) "
                     + "promises"
             )
+            world.require(
+                !hasNodes || journal.synced.epochs.contains { $0.epoch == update.epoch },
+                .publishedIsDurable,
+                "\(process) published \(next) before the start of its epoch was durable"
+            )
             let starts = histories[update.lineage]?.starts ?? []
             world.require(
                 !starts.contains { $0.epoch > update.epoch && $0.revision < update.to },

@@ -1,0 +1,93 @@
+import Foundation
+import PostgresCluster
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct `Nodes that share a database` {
+    private let folder: Folder
+    private let server: PostgresServer
+
+    init() throws { (folder, server) = (try Folder(), try PostgresServer()) }
+
+    private func endpoint(_ node: String) -> String { "ipc://\(folder.path)/\(node)" }
+    private var upstream: [String] { ["--from", "\(endpoint("a")),\(endpoint("b"))", "--store", "counter"] }
+
+    /// Runs a node, which has a state folder of its own, as on a machine of its own.
+    private func withNode<T: Sendable>(
+        _ node: String,
+        _ body: @Sendable (RunningTool) async throws -> T
+    ) async throws -> (value: T, ending: Tool.Ending) {
+        let options = ["--app", "counter", "--journal", server.uri, "--lease", "3s"]
+        let endpoints = ["--publish", endpoint(node), "--actions", endpoint("\(node)-actions")]
+        let start = ["XDG_STATE_HOME=\(folder.path)/\(node)-state", Tool.primary.location]
+        return try await Tool(name: "/usr/bin/env").running(start + options + endpoints, body)
+    }
+
+    private struct Status: Decodable {
+        struct Standby: Decodable { let head: Int }
+        let condition: String
+        let leader: String?
+        let head: Int
+        let standbys: [Standby]
+    }
+
+    private func status() async throws -> Status {
+        let ending = try await Tool.journal.run(["status", "--json", server.uri])
+        return try JSONDecoder().decode(Status.self, from: Data(try #require(ending.output.first, "\(ending)").utf8))
+    }
+
+    private static let action = #"{"action":"CounterIncreaseRequested"}"# + "\n"
+
+    @Test func `Nodes that share a database take over when the leader is killed, and a sender goes on`() async throws {
+        let created = try await Tool.journal.run(["create", server.uri, "counter"])
+        #expect(created.exitCode == 0, "\(created)")
+        _ = try await withNode("a") { first in
+            #expect(try await Served(first).epoch == "1")
+            let (_, ending) = try await withNode("b") { second in
+                while try await status().standbys.isEmpty {}
+                try await Tool.send.runningValue(upstream + ["--ndjson", "--json"]) { sender in
+                    try await sender.write(Self.action)
+                    #expect(try await sender.line { _ in true }.contains(#""revision":1"#))
+                    first.send(SIGKILL)
+                    try await sender.write(Self.action)
+                    #expect(try await sender.line { _ in true }.contains(#""revision":2"#))
+                    try await sender.finishInput()
+                }
+                #expect(try await Served(second).epoch == "2")
+                let status = try await status()
+                #expect(status.condition == "led" && status.leader == endpoint("b-actions") && status.head == 2)
+            }
+            #expect(ending.exitCode == 0, "\(ending)")
+        }
+        #expect(try await status().condition == "resigned")
+    }
+
+    @Test func `A journal moves to a database and back, and goes on there`() async throws {
+        func sendOne(_ journal: String) async throws {
+            let options = ["--app", "counter", "--journal", journal, "--publish", anyPort, "--actions", anyPort]
+            let start = ["XDG_STATE_HOME=\(folder.path)/state", Tool.primary.location]
+            try await Tool(name: "/usr/bin/env").runningValue(start + options) { primary in
+                let served = try await Served(primary)
+                let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
+                #expect(sent.exitCode == 0, "\(sent)")
+            }
+        }
+        func move(_ arguments: String...) async throws {
+            let ending = try await Tool.journal.run(["move"] + arguments)
+            #expect(ending.exitCode == 0, "\(ending)")
+        }
+        let (before, after) = ("\(folder.path)/before", "\(folder.path)/after")
+        try await sendOne(before)
+        try await move(before, server.uri)
+        let refused = try await Tool.primary.run(
+            ["--app", "counter", "--journal", before, "--publish", anyPort, "--actions", anyPort]
+        )
+        #expect(refused.exitCode == 78 && refused.errors.contains("was moved"), "\(refused)")
+        try await sendOne(server.uri)
+        try await move(server.uri, after, "--store", "counter")
+        try await sendOne(after)
+        let verified = try await Tool.journal.run(["verify", after])
+        #expect(verified.output == ["whole: revisions 0 to 3, snapshots: 3"], "\(verified)")
+        let state = try await Tool.journal.run(["state", after])
+        #expect(state.output.first?.contains(#""counter":3"#) == true, "\(state)")
+    }
+}
