@@ -7,6 +7,7 @@
 # make uninstall  removes them; config files stay
 # make bench      compares Statecast with the raw libzmq pipe, Redis and NATS (QUICK=1: within 3 minutes; ONLY=1a,2; DOCS=1)
 # make crash-test  kills a primary and its senders under load, on slow and failing disks, and checks the journal (CYCLES=200)
+# make failover-test  kills and cuts nodes that share a database, and its servers, under load (CYCLES=200)
 # make hostile-test  attacks a primary as a member would (SECONDS=20 for each attack; ONLY=forged)
 # make bench-core compares the in-process core with a serial dispatch queue (FILTER=regular expression)
 # make bench-coding  compares the coding with Foundation's JSON (FILTER=regular expression)
@@ -30,7 +31,7 @@ MINUTES = 10
 
 PREFIX = /usr/local
 
-.PHONY: run run-secure test test-release nightly install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test hostile-test documentation libraries libraries-of-tests
+.PHONY: run run-secure test test-release nightly install uninstall lint bench bench-core bench-coding instructions fuzz simulate mutants tsan stress crash-test failover-test hostile-test documentation libraries libraries-of-tests
 
 run: libraries
 	@scripts/run $(SECONDS)
@@ -96,6 +97,10 @@ stress: libraries
 crash-test: libraries
 	@swift build --product statecast-crash-test
 	@scripts/crash-test "$$(swift build --show-bin-path)/statecast-crash-test" --cycles $(CYCLES)
+
+failover-test: libraries-of-tests
+	@swift build --configuration release
+	@scripts/failover-test --cycles $(CYCLES) --build "$$(swift build --configuration release --show-bin-path)"
 
 hostile-test: libraries
 	@swift build --configuration release --product statecast-hostile-test

@@ -11,12 +11,13 @@ import Testing
     private func endpoint(_ node: String) -> String { "ipc://\(folder.path)/\(node)" }
     private var upstream: [String] { ["--from", "\(endpoint("a")),\(endpoint("b"))", "--store", "counter"] }
 
-    /// Runs a node, which has a state folder of its own, as on a machine of its own.
+    /// Runs a node, which has a state folder of its own, as on a machine of its own. The lease is long, since a busy
+    /// machine may stop a node for seconds: the end of a process is noticed earlier.
     private func withNode<T: Sendable>(
         _ node: String,
         _ body: @Sendable (RunningTool) async throws -> T
     ) async throws -> (value: T, ending: Tool.Ending) {
-        let options = ["--app", "counter", "--journal", server.uri, "--lease", "3s"]
+        let options = ["--app", "counter", "--journal", server.uri, "--lease", "60s"]
         let endpoints = ["--publish", endpoint(node), "--actions", endpoint("\(node)-actions")]
         let start = ["XDG_STATE_HOME=\(folder.path)/\(node)-state", Tool.primary.location]
         return try await Tool(name: "/usr/bin/env").running(start + options + endpoints, body)
@@ -59,6 +60,33 @@ import Testing
             #expect(ending.exitCode == 0, "\(ending)")
         }
         #expect(try await status().condition == "resigned")
+    }
+
+    @Test func `The example in docs/FAILOVER.md shows that the second node goes on`() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let text = try String(contentsOf: root.appending(path: "docs/FAILOVER.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## Try it\n").dropFirst().first)
+        var script = try #require(section.components(separatedBy: "```sh\n").dropFirst().first)
+            .components(separatedBy: "```")[0]
+        for port in ["5433", "5434", "7100", "7101", "7200", "7201"] {
+            script = script.replacingOccurrences(of: port, with: "\(try PostgresServer.freePort())")
+        }
+        let work = "/tmp/statecast-try-\(UUID().uuidString)"
+        let tools = URL(filePath: Tool.primary.location).deletingLastPathComponent().path
+        let frame = """
+            set -e
+            mkdir \(work) && chmod 777 \(work) && cd \(work)
+            \(try PostgresServer.shellFunctions())
+            trap 'kill %2; for data in db1 db2; do pg_ctl --pgdata=$data --mode=immediate stop; done; rm -rf \(work)' EXIT
+            export PATH=\(tools):$PATH
+            unset STATECAST_JOURNAL
+            export STATECAST_LEASE=60s
+            umask 0
+            """
+        let ending = try await Tool(name: "/bin/bash").run(["-c", frame + "\n" + script])
+        let applied = ending.output.filter { $0.hasPrefix("applied") }
+        #expect(applied.count == 2 && applied.last?.contains("revision 2") == true, "\(ending)")
+        #expect(ending.output.contains { $0.hasPrefix("store=counter led") }, "\(ending)")
     }
 
     @Test func `A journal moves to a database and back, and goes on there`() async throws {

@@ -176,7 +176,13 @@ package final class PostgresServer: Sendable {
         return "\(folder)/\(program)"
     }
 
-    private static func freePort() throws -> Int {
+    /// Functions of a shell that run PostgreSQL's programs by their names.
+    package static func shellFunctions() throws -> String {
+        let user = getuid() == 0 ? "runuser -u postgres -- " : ""
+        return try ["initdb", "pg_ctl", "pg_basebackup"].map { "\($0)() { \(user)\(try path(of: $0)) \"$@\"; }\n" }.joined()
+    }
+
+    package static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

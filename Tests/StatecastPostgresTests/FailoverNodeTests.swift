@@ -50,6 +50,35 @@ import Testing
         try await standby.value
     }
 
+    @Test func `A node of a later release takes over, and those of the earlier one no more`() async throws {
+        let cluster = try FailoverCluster()
+        let earlier = try cluster.node("a")
+        let leader = Task { try await earlier.run() }
+        _ = try await earlier.address
+        let later = try cluster.laterNode("b")
+        let standby = Task { try await later.run() }
+        try await cluster.awaitStandby()
+        try await cluster.send(1...3)
+        leader.cancel()
+        try await leader.value
+        _ = try await later.address
+        // Revision 4 is the conversion of the state.
+        try await cluster.send(5...6)
+        let outdated = try cluster.node("a")
+        let waiting = Task { try await outdated.run() }
+        standby.cancel()
+        try await standby.value
+        let next = try cluster.laterNode("b")
+        let last = Task { try await next.run() }
+        _ = try await next.address
+        #expect(try cluster.term == 3)
+        try await cluster.send(7...7)
+        waiting.cancel()
+        try await waiting.value
+        last.cancel()
+        try await last.value
+    }
+
     @Test func `A leader whose store another node has claimed ends with a failure that asks for a restart`()
         async throws
     {
@@ -134,6 +163,34 @@ private final class FailoverCluster: Sendable {
             journal: PostgresDatabase.patient(server.uri).journal(of: "counter"),
             on: PrimaryNode(configuration: configuration),
             reducer: Counter.reducer
+        )
+    }
+
+    /// The state of a later release.
+    struct LaterCounter: Codable, Equatable, Sendable {
+        var count = 0
+        var step = 1
+    }
+
+    func laterNode(_ name: String) throws -> Primary<LaterCounter> {
+        var configuration = PrimaryConfiguration(publish: endpoint(name), actions: endpoint(name + "-actions"))
+        configuration.leaseTime = .seconds(600)
+        return try Primary(
+            store: "counter",
+            state: LaterCounter(),
+            actions: Counter.actions,
+            journal: PostgresDatabase.patient(server.uri).journal(of: "counter"),
+            evolution: StateEvolution(migrations: [
+                { state in
+                    state["count"] = state["counter"]
+                    state["counter"] = nil
+                }
+            ]),
+            on: PrimaryNode(configuration: configuration),
+            reducer: Reducer(of: CounterIncreaseRequested.self) { state, _ -> Effect in
+                state.count += state.step
+                return .none
+            }
         )
     }
 

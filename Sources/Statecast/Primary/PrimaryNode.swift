@@ -211,7 +211,16 @@ public actor PrimaryNode: Service {
         _ feeds: [PrimaryConfiguration.Feed],
         _ control: AccessControl?
     ) throws(StatecastError) -> PrimaryAddress {
-        try bind(feeds, control) { driver, sockets, actionsEndpoint in
+        let advertised = configuration.advertiseActions ?? configuration.actions
+        // A sender would take the host of one of the nodes that it is connected to.
+        guard try !EndpointPolicy.bindable(advertised, .trustedNetwork, isEncrypted: false).isWildcardHost else {
+            throw StatecastError(
+                .endpoint,
+                "senders cannot reach \(advertised) at one of several nodes: name the host of this one with "
+                    + "advertiseActions (--advertise-actions)"
+            )
+        }
+        return try bind(feeds, control) { driver, sockets, actionsEndpoint in
             driver.standBy(
                 standbys,
                 on: sockets,

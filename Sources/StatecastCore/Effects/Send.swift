@@ -71,6 +71,9 @@ package struct EffectAction: Sendable {
 public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     /// The history to which the revision belongs; nil for a core, whose history is not recorded.
     public let lineage: String?
+    /// The incarnation of the primary that starts the work, which rises with each; nil for a core. A service that refuses
+    /// lower ones than the last is protected from a primary that was replaced: a fencing token.
+    public let epoch: UInt64?
     /// The revision of the action to which the effect belongs.
     public let revision: UInt64
     /// The position of the work in the action's effect, from 0 in the order written.
@@ -79,15 +82,16 @@ public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     public let start: UInt64?
 
     /// Creates a key.
-    public init(lineage: String? = nil, revision: UInt64, index: Int, start: UInt64? = nil) {
+    public init(lineage: String? = nil, epoch: UInt64? = nil, revision: UInt64, index: Int, start: UInt64? = nil) {
         self.lineage = lineage
+        self.epoch = epoch
         self.revision = revision
         self.index = index
         self.start = start
     }
 
     func advanced(by count: Int) -> IdempotencyKey {
-        IdempotencyKey(lineage: lineage, revision: revision, index: index + count, start: start)
+        IdempotencyKey(lineage: lineage, epoch: epoch, revision: revision, index: index + count, start: start)
     }
 
     /// `lineage/revision/index`, followed by `/start-n` for work of the `n`th start's initial effect.

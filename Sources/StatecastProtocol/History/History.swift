@@ -106,7 +106,13 @@ struct Incarnation: Hashable, Sendable {
     }
 
     func key(of revision: Revision, start: UInt64? = nil) -> IdempotencyKey {
-        IdempotencyKey(lineage: lineage.description, revision: revision.rawValue, index: 0, start: start)
+        IdempotencyKey(
+            lineage: lineage.description,
+            epoch: epoch.rawValue,
+            revision: revision.rawValue,
+            index: 0,
+            start: start
+        )
     }
 }
 

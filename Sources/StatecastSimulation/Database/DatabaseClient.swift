@@ -254,7 +254,12 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         after last: JournalSequence,
         by fence: Fence
     ) -> CommitReply {
-        commit(store, at: last, by: fence) { server, content in
+        world.require(
+            epoch.epoch == fence.term,
+            .recoveredWasPublished,
+            "\(process.name) begins epoch \(epoch.epoch), and has claimed term \(fence.term)"
+        )
+        return commit(store, at: last, by: fence) { server, content in
             guard Self.isSynchronous(server, content), content.image.epochs.last.map({ $0.epoch < epoch.epoch }) ?? true
             else { return false }
             content.image.claim(epoch)
