@@ -77,7 +77,8 @@ import Testing
             set -e
             mkdir \(work) && chmod 777 \(work) && cd \(work)
             \(try PostgresServer.shellFunctions())
-            trap 'kill %2; for data in db1 db2; do pg_ctl --pgdata=$data --mode=immediate stop; done; rm -rf \(work)' EXIT
+            stop() { for data in db1 db2; do pg_ctl --pgdata=$data --mode=immediate stop; done; }
+            trap 'kill %2; stop; rm -rf \(work)' EXIT
             export PATH=\(tools):$PATH
             unset STATECAST_JOURNAL
             export STATECAST_LEASE=60s

@@ -179,7 +179,8 @@ package final class PostgresServer: Sendable {
     /// Functions of a shell that run PostgreSQL's programs by their names.
     package static func shellFunctions() throws -> String {
         let user = getuid() == 0 ? "runuser -u postgres -- " : ""
-        return try ["initdb", "pg_ctl", "pg_basebackup"].map { "\($0)() { \(user)\(try path(of: $0)) \"$@\"; }\n" }.joined()
+        return try ["initdb", "pg_ctl", "pg_basebackup"].map { "\($0)() { \(user)\(try path(of: $0)) \"$@\"; }\n" }
+            .joined()
     }
 
     package static func freePort() throws -> Int {

@@ -71,8 +71,8 @@ package struct EffectAction: Sendable {
 public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     /// The history to which the revision belongs; nil for a core, whose history is not recorded.
     public let lineage: String?
-    /// The incarnation of the primary that starts the work, which rises with each; nil for a core. A service that refuses
-    /// lower ones than the last is protected from a primary that was replaced: a fencing token.
+    /// The incarnation of the primary that starts the work, which rises with each start; nil for a core. It is a
+    /// fencing token: a service that refuses lower ones than the last is safe from a primary that was replaced.
     public let epoch: UInt64?
     /// The revision of the action to which the effect belongs.
     public let revision: UInt64
@@ -82,7 +82,11 @@ public struct IdempotencyKey: Hashable, Sendable, CustomStringConvertible {
     public let start: UInt64?
 
     /// Creates a key.
-    public init(lineage: String? = nil, epoch: UInt64? = nil, revision: UInt64, index: Int, start: UInt64? = nil) {
+    public init(lineage: String? = nil, revision: UInt64, index: Int, start: UInt64? = nil) {
+        self.init(lineage: lineage, epoch: nil, revision: revision, index: index, start: start)
+    }
+
+    package init(lineage: String?, epoch: UInt64?, revision: UInt64, index: Int, start: UInt64?) {
         self.lineage = lineage
         self.epoch = epoch
         self.revision = revision
