@@ -28,7 +28,7 @@ extension PostgresDatabase {
     ) throws(JournalFailure) {
         let store = PostgresValue.text(identity.store.text)
         let count = try perform(.snapshots) { connection throws(PostgresFailure) in
-            for sql in PostgresSchema.statements { try connection.execute(sql) }
+            try createTables(connection)
             let values = [store, .integer(PostgresSchema.format)] + identity.values(first: first)
             let moved = place.map { PostgresValue.text($0) } ?? .noText
             let count = try connection.execute(Self.insertStore, values + [moved]).writtenCount
@@ -38,6 +38,14 @@ extension PostgresDatabase {
         guard count == 1 else {
             throw JournalFailure(.misfit, "the database \(description) has a store \"\(identity.store)\" already")
         }
+    }
+
+    /// Not again where they are: a change of a table would wait for readers, and commits for it.
+    private func createTables(_ connection: PostgresConnection) throws(PostgresFailure) {
+        let exists = try connection.execute("SELECT to_regclass('statecast.store') IS NOT NULL")
+            .map { column throws(PostgresFailure) in try column(0).boolean() }
+        guard exists.first != true else { return }
+        for sql in PostgresSchema.statements { try connection.execute(sql) }
     }
 
     // MARK: Status
@@ -79,8 +87,8 @@ extension PostgresDatabase {
     private static let acceptLoss = """
         WITH lost AS (
           UPDATE statecast.store s SET lineage = $2, begun = $3, checksum = $5 FROM statecast.leader l
-          WHERE s.store = $1 AND l.store = $1 AND s.first = $4 AND NOT l.synchronous
-            AND l.timeline <> statecast.timeline()
+          WHERE s.store = $1 AND l.store = $1 AND s.first = $4
+            AND ($6 OR NOT l.synchronous AND l.timeline <> statecast.timeline())
           RETURNING s.store)
         UPDATE statecast.leader l SET term = term + 1, beat = beat + 1, timeline = statecast.timeline(),
           synchronous = statecast.synchronous(), settled = \(PostgresSQL.head("$1")), resigned = true, holder = NULL,
@@ -90,14 +98,12 @@ extension PostgresDatabase {
 
     /// Continues a store on a promoted server that may lack acknowledged records, in a new lineage.
     ///
+    /// - Parameter isForced: also if the database does not know that something is lost.
     /// - Throws: ``JournalFailure`` with code `misfit` if nothing is lost.
-    package func acceptLoss(_ identity: JournalIdentity) throws(JournalFailure) {
+    package func acceptLoss(_ identity: JournalIdentity, isForced: Bool) throws(JournalFailure) {
         guard let first = try contents(of: identity.store, by: nil)?.first else { return }
-        let values = [.text(identity.store.text)] + identity.values(first: first)
-        let count = try perform(.snapshots) { connection throws(PostgresFailure) in
-            try connection.execute(Self.acceptLoss, values).writtenCount
-        }
-        guard count == 1 else {
+        let values = [.text(identity.store.text)] + identity.values(first: first) + [.boolean(isForced)]
+        guard try change(Self.acceptLoss, values) == 1 else {
             throw JournalFailure(
                 .misfit,
                 "the store \"\(identity.store)\" has lost nothing: its nodes go on by themselves, also after a "
@@ -109,6 +115,11 @@ extension PostgresDatabase {
     // MARK: Moving
 
     private static let tables = ["record", "chunk", "snapshot", "epoch", "suspect", "standby", "leader", "store"]
+    // A copy that was interrupted, or a store that is elsewhere, and was not written since it left.
+    private static let isReplaceable = """
+        EXISTS (SELECT FROM statecast.store s WHERE s.store = $1 AND (s.moved = $2 OR s.moved LIKE 'moved to %')
+          AND NOT EXISTS (SELECT FROM statecast.record r WHERE r.store = $1 AND r.sequence > $3))
+        """
     private static let insertEpoch = "INSERT INTO statecast.epoch VALUES ($1, $2, $3, $4, $5, $6)"
 
     /// Copies the journal of another place. No node leads the store before ``release(_:)``.
@@ -125,17 +136,16 @@ extension PostgresDatabase {
         let snapshots = try source.snapshots()
         guard let oldest = snapshots.first else { throw JournalFailure(.damaged, "\(place) has no snapshot") }
         try perform(.snapshots) { connection throws(PostgresFailure) in
-            for sql in PostgresSchema.statements { try connection.execute(sql) }
+            try createTables(connection)
             for table in Self.tables {
-                let isReplaced = "EXISTS (SELECT FROM statecast.store WHERE store = $1 AND moved IS NOT NULL)"
                 try connection.execute(
-                    "DELETE FROM statecast.\(table) WHERE store = $1 AND \(isReplaced)",
-                    [.text(store.text)],
+                    "DELETE FROM statecast.\(table) WHERE store = $1 AND \(Self.isReplaceable)",
+                    [.text(store.text), .text("from \(place)"), .bits(contents.last)],
                     more: .seconds(60)
                 )
             }
         }
-        try create(contents.identity, first: oldest.sequence, moved: place)
+        try create(contents.identity, first: oldest.sequence, moved: "from \(place)")
         let journal = try claim(contents)
         try perform(.snapshots) { connection throws(PostgresFailure) in
             for epoch in contents.epochs {
@@ -145,13 +155,18 @@ extension PostgresDatabase {
                 try connection.execute(Self.insertEpoch, row)
             }
         }
-        try journal.store(source.snapshot(oldest), as: .regular)
         var last = oldest.sequence
         while last < contents.last {
-            let records = try source.records(after: last, maxBytes: 4 << 20)
+            let records = try source.records(after: last, maxBytes: 1 << 20)
             guard let end = records.last else { break }
-            try journal.append(records)
-            guard try journal.records(after: last, maxBytes: .max).elementsEqual(records.prefix(1_000), by: ==) else {
+            try append(records, to: journal)
+            var copied: [JournalRecord] = []
+            while copied.count < records.count {
+                let page = try journal.records(after: copied.last?.sequence ?? last, maxBytes: .max)
+                guard !page.isEmpty else { break }
+                copied += page
+            }
+            guard copied == records else {
                 throw damaged("a record after \(last) is another one than at \(place)")
             }
             last = end.sequence
@@ -159,11 +174,20 @@ extension PostgresDatabase {
         guard last == contents.last else {
             throw JournalFailure(.damaged, "\(place) ends at record \(last), before record \(contents.last)")
         }
-        for entry in snapshots.dropFirst() {
+        for entry in snapshots {
             let snapshot = try source.snapshot(entry)
             try journal.store(snapshot, as: .regular)
             guard try self.snapshot(entry, of: store) == snapshot else {
                 throw damaged("the snapshot of revision \(entry.revision) is another one than at \(place)")
+            }
+        }
+    }
+
+    /// Repeats a commit whose outcome is unknown.
+    private func append(_ records: [JournalRecord], to journal: SharedJournal) throws(JournalFailure) {
+        for attempt in 1... {
+            do throws(JournalFailure) { return try journal.append(records) } catch {
+                guard error.code == .unknown, attempt < 20 else { throw error }
             }
         }
     }
@@ -173,7 +197,12 @@ extension PostgresDatabase {
         let store = contents.identity.store
         var generator = SystemRandomNumberGenerator()
         let seen = try leaders(of: [store])
-        let claim = LeaderClaim(holder: NodeID(using: &generator), seen: seen, endpoint: "statecast-journal")
+        let claim = LeaderClaim(
+            holder: NodeID(using: &generator),
+            node: NodeID(using: &generator),
+            seen: seen,
+            endpoint: "statecast-journal"
+        )
         guard let terms = try self.claim([store], above: [contents.epochs.last?.epoch ?? Epoch(0)], claim) else {
             throw JournalFailure(.fenced, "another process moves the store \"\(store)\"")
         }
@@ -184,14 +213,15 @@ extension PostgresDatabase {
     }
 
     private static let release = """
-        WITH released AS (UPDATE statecast.store SET moved = NULL WHERE store = $1 RETURNING store)
+        WITH released AS (
+          UPDATE statecast.store SET moved = NULL WHERE store = $1 AND moved IS NOT NULL RETURNING store)
         UPDATE statecast.leader l SET beat = beat + 1, settled = \(PostgresSQL.head("$1")), resigned = true,
           holder = NULL, heir = NULL, endpoint = NULL
         FROM released WHERE l.store = released.store
         """
     private static let withhold = """
-        WITH withheld AS (UPDATE statecast.store SET moved = $2
-          WHERE store = $1 AND (moved IS NULL OR moved = $2) RETURNING store)
+        WITH withheld AS (UPDATE statecast.store SET moved = 'to ' || $2
+          WHERE store = $1 AND (moved IS NULL OR moved = 'to ' || $2) RETURNING store)
         UPDATE statecast.leader l SET term = term + 1, beat = beat + 1, resigned = false, holder = NULL, heir = NULL
         FROM withheld WHERE l.store = withheld.store
         """
@@ -211,6 +241,14 @@ extension PostgresDatabase {
         let contents = try contents(of: store, by: nil, isMoved: count == 1)
         guard let contents else { throw absent(store) }
         return contents.contents
+    }
+
+    private static let finish =
+        "UPDATE statecast.store SET moved = 'moved to ' || $2 WHERE store = $1 AND moved = 'to ' || $2"
+
+    /// A store that was withheld is at its other place.
+    package func finishMove(_ store: StoreName, to place: String) throws(JournalFailure) {
+        try change(Self.finish, [.text(store.text), .text(place)])
     }
 
     @discardableResult

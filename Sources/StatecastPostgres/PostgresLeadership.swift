@@ -70,7 +70,12 @@ extension PostgresDatabase: SharedDatabase {
                 )
             }
             if let warning { throw PostgresFailure(.other, warning) }
-            return terms.count == stores.count ? terms : nil
+            guard terms.count == stores.count else { return nil }
+            // If it fails, the node is taken for a standby for up to a minute.
+            _ = try? connections.with(.leadership) { connection throws(PostgresFailure) in
+                try connection.execute(Self.standByNoMore, [.identity(claim.node)])
+            }
+            return terms
         } catch {
             // Division by zero: see the statement. A lock that was not free in time, or a deadlock: others claim.
             if case .refused(let state) = error.kind, ["22012", "55P03", "40P01"].contains(state) { return nil }
@@ -78,6 +83,8 @@ extension PostgresDatabase: SharedDatabase {
         }
     }
 
+    private static let standByNoMore =
+        "DELETE FROM statecast.standby WHERE holder = $1 OR seen < now() - interval '1 day'"
     private static let standBy = """
         INSERT INTO statecast.standby SELECT store, $2, head, now()
         FROM unnest($1::text[], $3::bigint[]) AS s(store, head)

@@ -50,9 +50,9 @@ extension PostgresDatabase {
 
     // The row is changed, so no separate lock is needed.
     private static let renew = """
-        UPDATE statecast.leader SET beat = beat + 1, settled = $5, synchronous = statecast.synchronous(), resigned = $6,
-          heir = $7, backend = pg_backend_pid()
-        WHERE store = $1 AND term = $2 AND holder = $3 AND timeline = statecast.timeline()
+        UPDATE statecast.leader SET beat = beat + 1, settled = greatest(settled, $5),
+          synchronous = statecast.synchronous(), resigned = $6, heir = $7, backend = pg_backend_pid()
+        WHERE store = $1 AND term = $2 AND holder = $3 AND timeline = statecast.timeline() AND NOT resigned
           AND $4 = \(PostgresSQL.head("$1"))
         """
 
@@ -139,7 +139,7 @@ extension PostgresDatabase {
         if let moved = row.moved, !isMoved {
             throw JournalFailure(
                 .misfit,
-                "the store \"\(store)\" is being moved, or was moved: its journal is \(moved)"
+                "the store \"\(store)\" is being moved, or is elsewhere (\(moved)): use it there, or repeat the command"
             )
         }
         guard row.isOurs else { return nil }

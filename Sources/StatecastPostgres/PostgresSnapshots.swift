@@ -32,7 +32,7 @@ extension PostgresDatabase {
         let pruned = JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
         guard let head = heads.first else { throw pruned }
         var state: [UInt8] = []
-        for index in 0..<head.count {
+        for index in 0..<max(0, head.count) {
             let chunks = try rows(.reading, Self.chunk, place + [.integer(index)]) { column throws(PostgresFailure) in
                 try column(0).array()
             }
@@ -122,9 +122,10 @@ extension PostgresDatabase {
         var entries = try snapshots(of: store)
         while entries.count > 2, try recordBytes(of: store, after: entries[1].sequence) >= historyBytes {
             try write { [entries] connection throws(PostgresFailure) in
+                // The snapshot first: without its records it would be useless.
+                try remove(fenced(store, fence) + [.bits(entries[0].sequence)], connection)
                 let start = fenced(store, fence) + [.bits(entries[1].sequence)]
                 while try connection.execute(Self.pruneRecords, start).writtenCount > 0 {}
-                try remove(fenced(store, fence) + [.bits(entries[0].sequence)], connection)
             }
             entries.removeFirst()
         }

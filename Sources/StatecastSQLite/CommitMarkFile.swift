@@ -101,6 +101,8 @@ final class CommitMarkFile: @unchecked Sendable {
         case unfinished = 0x474E_4959_504F_43  // "COPYING"
         /// A copy whose history another journal may continue: a primary must not.
         case backup = 0x5055_4B43_4142  // "BACKUP"
+        /// The journal is copied to a database, where it may go on.
+        case moving = 0x47_4E49_564F_4D  // "MOVING"
         /// The journal goes on in a database.
         case moved = 0x44_4556_4F4D  // "MOVED"
     }
@@ -200,6 +202,12 @@ final class CommitMarkFile: @unchecked Sendable {
                 .misfit,
                 "\(directory.path) is a backup, whose history another journal may continue: make a journal of it with "
                     + "statecast-journal restore \(directory.path) NEW-DIRECTORY"
+            )
+        case .moving:
+            throw JournalFailure(
+                .misfit,
+                "\(directory.path) is being moved with statecast-journal move: repeat that command with the same "
+                    + "arguments"
             )
         case .moved:
             throw JournalFailure(

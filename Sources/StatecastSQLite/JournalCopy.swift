@@ -1,3 +1,4 @@
+import Foundation
 package import StatecastCore
 package import StatecastJournal
 import StatecastProtocol
@@ -47,27 +48,47 @@ extension JournalReader {
 
     /// Moves the journal of a stopped primary to another place. When it is there, no primary may continue it here.
     ///
-    /// - Parameter copy: copies the journal, and checks the copy.
+    /// - Parameters:
+    ///   - place: where it is moved to. A move that was interrupted can be repeated to the same place only.
+    ///   - copy: copies the journal, and checks the copy.
+    ///   - release: lets the copy be used.
     /// - Throws: ``JournalFailure`` with code `in-use`, `misfit` or `damaged`, and what `copy` throws; then it stays
     ///   here.
     package static func move(
         _ path: String,
-        _ copy: (JournalReader) throws(JournalFailure) -> Void
+        to place: String,
+        copy: (JournalReader) throws(JournalFailure) -> Void,
+        release: () throws(JournalFailure) -> Void
     ) throws(JournalFailure) {
         let directory = JournalDirectory(path: path)
         let reader = try JournalReader(at: path)
         let lock = try DirectoryLock(directory)
         defer { withExtendedLifetime(lock) {} }
         let marks = try CommitMarkFile(directory)
-        // A move that was interrupted is repeated.
-        if marks.purpose != .moved { try marks.checkServable() }
+        let note = path + "/moved-to"
+        let isRepeated = marks.purpose == .moving && (try? String(contentsOfFile: note, encoding: .utf8)) == place
+        if !isRepeated { try marks.checkServable() }
         try reader.checkEnd()
         try copy(reader)
+        do { try Data(place.utf8).write(to: URL(filePath: note)) } catch {
+            throw JournalFailure(.inputOutput, "cannot write \(note): \(error.localizedDescription)")
+        }
+        try marks.begin(as: .moving)
+        try release()
         try marks.begin(as: .moved)
     }
 }
 
 extension JournalCopy {
+    /// Removes a copy that was interrupted.
+    ///
+    /// - Throws: ``JournalFailure`` if a journal cannot be made in the directory.
+    package static func prepare(at path: String) throws(JournalFailure) {
+        let directory = JournalDirectory(path: path)
+        if (try? CommitMarkFile(reading: directory))?.purpose == .unfinished { directory.removeJournal() }
+        try directory.requireEmpty()
+    }
+
     /// Creates a journal in a directory with the history of another one, and with its lineage.
     package static func make(
         at path: String,

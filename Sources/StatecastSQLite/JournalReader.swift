@@ -172,7 +172,7 @@ public final class JournalReader: JournalReading {
         case .journal: .journal
         case .backup: .backup
         case .unfinished: .unfinished
-        case .moved: .moved
+        case .moving, .moved: .moved
         default: .unknown
         }
     }

@@ -132,6 +132,9 @@ struct AcceptLossCommand: AsyncParsableCommand {
             """
     )
 
+    @Flag(help: "Also if the database does not know that something is lost.")
+    var force = false
+
     @OptionGroup var database: DatabaseArgument
 
     @Argument(help: "The store's name.")
@@ -140,7 +143,7 @@ struct AcceptLossCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let identity = try JournalIdentity.new(store)
-            try PostgresDatabase(database.uri).acceptLoss(identity)
+            try PostgresDatabase(database.uri).acceptLoss(identity, isForced: force)
             try await LineOutput().write(
                 VisibleText.line("continues store=\(identity.store) lineage=\(identity.lineage)")
             )
@@ -158,7 +161,7 @@ struct MoveCommand: AsyncParsableCommand {
 
             Stop the primary, or all its nodes, before. The lineage stays: replicas and senders go on. The copy is \
             compared with the original; only one of the two can be continued at any time. If the command is \
-            interrupted, repeat it.
+            interrupted, repeat it with the same arguments.
             """
     )
 
@@ -198,22 +201,39 @@ struct MoveCommand: AsyncParsableCommand {
 
     private func toDatabase() throws -> (StoreName, Lineage) {
         let database = try PostgresDatabase(to)
-        let place = Self.absolute(from)
+        let place = Self.place(from)
         let identity = try JournalReader(at: from).contents().identity
-        try JournalReader.move(from) { reader throws(JournalFailure) in
-            try database.copy(reader.contents(), from: reader, at: place)
-        }
-        try database.release(identity.store)
+        try JournalReader.move(
+            from,
+            to: to,
+            copy: { reader throws(JournalFailure) in
+                // An earlier move may have been interrupted just before its end.
+                let present = try? database.contents(of: identity.store, by: nil)?.contents.identity
+                if present?.lineage != identity.lineage {
+                    try database.copy(reader.contents(), from: reader, at: place)
+                }
+            },
+            release: { () throws(JournalFailure) in try database.release(identity.store) }
+        )
         return (identity.store, identity.lineage)
     }
 
     private func toDirectory(_ store: StoreName) throws -> (StoreName, Lineage) {
         let database = try PostgresDatabase(from)
-        let contents = try database.withhold(store, for: Self.absolute(to))
+        try JournalCopy.prepare(at: to)
+        let place = Self.place(to)
+        let contents = try database.withhold(store, for: place)
         let source = SharedJournal(database, store: store, crashMarker: CrashMarker())
-        _ = try JournalCopy.make(at: to, contents, from: source)
+        do { _ = try JournalCopy.make(at: to, contents, from: source) } catch {
+            try database.release(store)
+            throw error
+        }
+        try database.finishMove(store, to: place)
         return (store, contents.identity.lineage)
     }
 
-    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
+    /// A path on this machine, for people and repetitions.
+    private static func place(_ path: String) -> String {
+        "\(ProcessInfo.processInfo.hostName):\(URL(fileURLWithPath: path).path)"
+    }
 }

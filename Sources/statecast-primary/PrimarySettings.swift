@@ -41,10 +41,14 @@ enum JournalLocation {
         let path = try await settings.text(.journal)
         if path == memory { return nil }
         if let path, PostgresDatabase.isURI(path) {
-            let folder = try standard(for: store)
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            // Beside the directory, to which the journal may be moved.
+            let marks = URL(filePath: try standard(for: store) + ".crash-marks")
+            try FileManager.default.createDirectory(
+                at: marks.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
             do throws(JournalFailure) {
-                return try PostgresDatabase(path).journal(of: store, crashMarks: folder + "/crash-marks")
+                return try PostgresDatabase(path).journal(of: store, crashMarks: marks.path)
             } catch {
                 throw error.code == .misfit ? CommandFailure.wrongUsage(error.message) : error
             }

@@ -112,7 +112,11 @@ import Testing
         )
         #expect(refused.exitCode == 78 && refused.errors.contains("was moved"), "\(refused)")
         try await sendOne(server.uri)
+        // Two places must never continue one history.
+        #expect(try await Tool.journal.run(["move", before, server.uri]).exitCode == 78)
         try await move(server.uri, after, "--store", "counter")
+        let again = try await Tool.journal.run(["move", server.uri, "\(folder.path)/other", "--store", "counter"])
+        #expect(again.exitCode == 78 && again.errors.contains("is elsewhere"), "\(again)")
         try await sendOne(after)
         let verified = try await Tool.journal.run(["verify", after])
         #expect(verified.output == ["whole: revisions 0 to 3, snapshots: 3"], "\(verified)")

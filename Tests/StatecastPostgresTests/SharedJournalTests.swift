@@ -192,7 +192,8 @@ extension PostgresDatabase {
     func claimTest() throws -> TestLeader {
         var generator = SystemRandomNumberGenerator()
         let rows = try leaders(of: [.test])
-        let claim = LeaderClaim(holder: NodeID(using: &generator), seen: rows, endpoint: "tcp://127.0.0.1:7101")
+        let (holder, node) = (NodeID(using: &generator), NodeID(using: &generator))
+        let claim = LeaderClaim(holder: holder, node: node, seen: rows, endpoint: "tcp://127.0.0.1:7101")
         let terms = try #require(try self.claim([.test], above: [Epoch(0)], claim))
         let fence = Fence(term: terms[0], holder: claim.holder)
         let journal = SharedJournal(self, store: .test, crashMarker: CrashMarker())

@@ -83,12 +83,13 @@ extension StoreCopy {
     /// - Returns: the copy; `nil` if the journal cannot show it, since it has another history or was pruned.
     /// - Throws: ``JournalFailure`` with code `behind` if records of the copy are missing.
     fileprivate func isPrefix(of contents: JournalContents, _ journal: SharedJournal) throws -> StoreCopy? {
-        guard contents.identity.lineage == history.lineage, history.sequence > JournalSequence(0) else { return nil }
+        // Without records after its snapshot, the copy is as soon read again as compared.
+        guard contents.identity.lineage == history.lineage, snapshots.records > 0 else { return nil }
         let behind = JournalFailure(
             .behind,
             "the database \(journal) lacks records of the store \"\(contents.identity.store)\" that were durable: this "
-                + "node has read record \(history.sequence), and the last one there is \(contents.last). If it was set "
-                + "back on purpose, create the store there again"
+                + "node has read record \(history.sequence), and the last one there is \(contents.last). If that is "
+                + "accepted, begin a new lineage with statecast-journal accept-loss --force"
         )
         guard contents.last >= history.sequence else { throw behind }
         let record: JournalRecord?

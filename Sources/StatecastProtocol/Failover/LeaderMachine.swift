@@ -125,7 +125,12 @@ package struct LeaderMachine: Hashable, Sendable {
         case .complete: notice(.standby(leader: rows.first?.endpoint), into: &directives)
         }
         guard mayClaim(rows, at: now) else { return }
-        let claim = LeaderClaim(holder: NodeID(using: &generator), seen: rows, endpoint: endpoint)
+        let claim = LeaderClaim(
+            holder: NodeID(using: &generator),
+            node: identity,
+            seen: rows,
+            endpoint: endpoint
+        )
         (self.claim, phase, nextStep) = (claim, .campaigning, nil)
         directives.append(.claim(claim))
     }

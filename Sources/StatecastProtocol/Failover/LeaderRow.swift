@@ -63,12 +63,14 @@ package struct LeaderRow: Hashable, Sendable {
 package struct LeaderClaim: Hashable, Sendable {
     /// The identity of the claim.
     package let holder: NodeID
+    /// The node that makes it, which stands by no more then.
+    package let node: NodeID
     /// What the node has seen: the claim fails if a term or a beat is another one by then.
     package let seen: [LeaderRow]
     /// The address of the node, for people.
     package let endpoint: String
 
-    package init(holder: NodeID, seen: [LeaderRow], endpoint: String) {
-        (self.holder, self.seen, self.endpoint) = (holder, seen, endpoint)
+    package init(holder: NodeID, node: NodeID, seen: [LeaderRow], endpoint: String) {
+        (self.holder, self.node, self.seen, self.endpoint) = (holder, node, seen, endpoint)
     }
 }

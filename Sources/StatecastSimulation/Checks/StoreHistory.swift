@@ -110,7 +110,7 @@ final class StoreHistory {
     /// An incarnation begins where its journal's records end.
     func claimed(_ start: EpochStart, in lineage: Lineage) {
         let last = journal?.written.head
-        // Those that were lost with a server had not published anything.
+        // The starts that were lost with a replaced server: those incarnations had published nothing.
         let kept = Set((journal?.written.epochs ?? []).dropLast().map(\.epoch))
         if hasNodes { histories[lineage]?.starts.removeAll { !kept.contains($0.epoch) } }
         world.require(
@@ -518,7 +518,7 @@ final class StoreHistory {
 
 extension Array {
     /// The last elements that meet a condition.
-    fileprivate func suffix(while condition: (Element) -> Bool) -> ArraySlice<Element> {
+    func suffix(while condition: (Element) -> Bool) -> ArraySlice<Element> {
         self[(lastIndex { !condition($0) }.map { $0 + 1 } ?? startIndex)...]
     }
 }

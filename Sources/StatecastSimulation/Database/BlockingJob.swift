@@ -13,7 +13,7 @@ final class BlockingJob: @unchecked Sendable {
     /// Called on the simulation's thread when the job is done.
     private let onEnd: () -> Void
     private var thread: JobThreads.JobThread?
-    private var isDone = false
+    private(set) var isDone = false
     /// Ends the wait in progress at once.
     private var hurry: (() -> Void)?
 
@@ -60,6 +60,20 @@ final class BlockingJob: @unchecked Sendable {
             stopped.signal()
             resumed.wait()
             (isWaiting, self.hurry) = (false, nil)
+        }
+    }
+
+    /// Waits in a job until `begin`'s argument is called.
+    func wait(hurry: @escaping () -> Void = {}, until begin: (@escaping () -> Void) -> Void) {
+        var end: () -> Void = {}
+        wait(
+            hurry: {
+                hurry()
+                end()
+            }
+        ) { (answer: @escaping (()) -> Void) in
+            end = { answer(()) }
+            begin(end)
         }
     }
 

@@ -15,7 +15,7 @@ final class BlockingQueue: WorkQueue, @unchecked Sendable {
 
     init(_ process: Process, random: SplitMix64) {
         (self.process, self.random) = (process, random)
-        // They fail, and may wait for each other.
+        // After the process has ended, they run at once, and what they ask of the database fails.
         process.atEnd { [weak self] in self?.runAll() }
     }
 
@@ -26,12 +26,7 @@ final class BlockingQueue: WorkQueue, @unchecked Sendable {
 
     func sync(_ job: @Sendable () -> Void) {
         if process.isAlive, let waiting = process.world.blockingJob {
-            var end: () -> Void = {}
-            waiting.wait(hurry: { [self] in
-                runAll()
-                end()
-            }) { [self] (answer: @escaping (()) -> Void) in
-                end = { answer(()) }
+            waiting.wait(hurry: { [self] in runAll() }) { [self] end in
                 let end = Unchecked(end)
                 async { [process] in process.schedule(after: .zero) { end.value() } }
             }
@@ -64,12 +59,10 @@ final class BlockingQueue: WorkQueue, @unchecked Sendable {
     private func start() {
         // `sync` may have run it.
         guard current == nil, let job = jobs.popFirst() else { return }
-        var isDone = false
         let started = BlockingJob(in: process.world, job) { [self] in
-            isDone = true
             current = nil
             goOn()
         }
-        if !isDone { current = started }
+        if !started.isDone { current = started }
     }
 }

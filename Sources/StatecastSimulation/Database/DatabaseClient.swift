@@ -49,7 +49,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
             (self.server, self.send) = (server, send)
         }
 
-        /// It arrives at the server, which executes it even if nobody waits for it any more.
+        /// It arrives at the server, which executes it even if the caller has given up.
         func arrive() {
             guard !isSent else { return }
             isSent = true
@@ -59,7 +59,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
             }
         }
 
-        /// The caller's time stands still until it ends.
+        /// Delivers it and the reply without that virtual time passes.
         func hurry() {
             arrive()
             server.flush()
@@ -108,12 +108,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     }
 
     private func pause(_ time: Duration) {
-        guard let job = world.blockingJob else { return }
-        var end: () -> Void = {}
-        job.wait(hurry: { end() }) { [self] (answer: @escaping (()) -> Void) in
-            end = { answer(()) }
-            process.schedule(after: time) { answer(()) }
-        }
+        world.blockingJob?.wait { [process] end in process.schedule(after: time, end) }
     }
 
     /// Reads what the server shows.
@@ -202,6 +197,24 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         content.row.term == fence.term && content.row.holder == fence.holder
     }
 
+    /// Changes one store under a claim.
+    ///
+    /// - Parameter change: returns whether its own condition is met.
+    private func write(
+        _ use: Use,
+        _ store: StoreName,
+        by fence: Fence,
+        _ change: @escaping (DatabaseServer, inout StoredContent) -> Bool
+    ) -> DatabaseServer.Outcome {
+        write(use, [store]) { server, content in
+            guard var stored = content[store], Self.isInEffect(fence, stored), stored.timeline == server.timeline,
+                change(server, &stored)
+            else { return 0 }
+            content[store] = stored
+            return 1
+        }
+    }
+
     /// Commits a change of one store under a claim, if `last` is its last record.
     private func commit(
         _ store: StoreName,
@@ -210,13 +223,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         _ change: @escaping (DatabaseServer, inout StoredContent) -> Bool
     ) -> CommitReply {
         let start = process.now
-        let outcome = write(.commits(store), [store]) { server, content in
-            guard var stored = content[store], Self.isInEffect(fence, stored), stored.timeline == server.timeline,
-                stored.image.last == last, change(server, &stored)
-            else { return 0 }
-            content[store] = stored
-            return 1
-        }
+        let outcome = write(.commits(store), store, by: fence) { $1.image.last == last && change($0, &$1) }
         switch outcome {
         case .written(0): return .refused
         case .written:
@@ -228,6 +235,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         }
     }
 
+    /// A store that was claimed while commits wait is written only while they do.
     private static func isSynchronous(_ server: DatabaseServer, _ content: StoredContent) -> Bool {
         !content.row.isSynchronous || server.isSynchronous
     }
@@ -277,9 +285,11 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         // Ends the repetitions of a commit.
         guard process.isAlive else { return .confirmed }
         return commit(store, at: last, by: fence) { [process] server, content in
+            guard !content.row.isResigned else { return false }
             content.row.beat += 1
             content.process = process
-            (content.row.settled, content.row.isSynchronous) = (settled, server.isSynchronous)
+            content.row.settled = max(content.row.settled, settled)
+            content.row.isSynchronous = server.isSynchronous
             (content.row.isResigned, content.row.heir) = (resigning != nil, resigning?.heir)
             return true
         }
@@ -324,13 +334,10 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         by fence: Fence,
         _ change: @escaping (inout JournalImage) -> Void
     ) throws(JournalFailure) {
-        let outcome = write(.snapshots, [store]) { server, content in
-            guard var stored = content[store], Self.isInEffect(fence, stored), stored.timeline == server.timeline,
-                Self.isSynchronous(server, stored)
-            else { return 0 }
-            change(&stored.image)
-            content[store] = stored
-            return 1
+        let outcome = write(.snapshots, store, by: fence) { server, content in
+            guard Self.isSynchronous(server, content) else { return false }
+            change(&content.image)
+            return true
         }
         guard case .written(1) = outcome else { throw JournalFailure(.inputOutput, "the snapshot was not stored") }
     }

@@ -6,9 +6,9 @@ import StatecastThreading
 /// What a database holds of one store.
 struct StoredContent {
     var row: LeaderRow
-    /// The server's when the store was claimed last.
+    /// The timeline of the server that accepted the last claim.
     var timeline: UInt64
-    /// Whose connection has changed the row last.
+    /// The process whose connection has changed the row last.
     var process: Process?
     var image: JournalImage
 }
@@ -41,12 +41,12 @@ final class DatabaseServer: @unchecked Sendable {
         let answer: (Outcome) -> Void
         let rows: Int
         /// Whether it holds its locks, and its changes are not seen.
-        var isWaiting: Bool
+        var isWaiting = true
         /// Whether it was acknowledged without the other server.
         var isUnsafe = false
 
-        init(_ after: Content, rows: Int, isWaiting: Bool, _ answer: @escaping (Outcome) -> Void) {
-            (self.after, self.rows, self.isWaiting, self.answer) = (after, rows, isWaiting, answer)
+        init(_ after: Content, rows: Int, _ answer: @escaping (Outcome) -> Void) {
+            (self.after, self.rows, self.answer) = (after, rows, answer)
         }
     }
 
@@ -60,9 +60,9 @@ final class DatabaseServer: @unchecked Sendable {
     private let world: World
     private var random: SplitMix64
     let timeline: UInt64
-    /// What its sessions see.
+    /// What is committed, which sessions read.
     private(set) var visible: Content
-    /// With the transactions that wait.
+    /// The same, with the transactions that wait for the other server.
     private(set) var written: Content
     /// What the other server has; `nil`: there is none yet.
     private(set) var copy: Content?
@@ -71,7 +71,7 @@ final class DatabaseServer: @unchecked Sendable {
     private var blocked: [Request] = []
     private var requestCount = 0
     private(set) var isUp = true
-    /// Whether it waits for the other server.
+    /// Whether commits wait for the other server (`synchronous_standby_names` is not empty).
     private(set) var isSynchronous = true
     /// Until then, nothing arrives at the other server.
     private var stuckUntil = Instant.origin
@@ -125,17 +125,14 @@ final class DatabaseServer: @unchecked Sendable {
             request.answer(.full)
             return true
         }
-        let transaction = Transaction(after, rows: rows, isWaiting: isSynchronous, request.answer)
+        let transaction = Transaction(after, rows: rows, request.answer)
         log.append(transaction)
         for store in request.stores {
             guard let before = written[store], let changed = after[store] else { continue }
             written[store] = changed
             onWrite(before, changed)
         }
-        if !isSynchronous {
-            transaction.isUnsafe = true
-            finish(transaction, .written(rows))
-        }
+        if !isSynchronous { finishAlone(transaction) }
         let delay = random.oneIn(100) ? random.duration(.milliseconds(1) ... .seconds(2)) : .microseconds(200)
         world.schedule(after: delay + .microseconds(random.below(500))) { [self] in
             replicate(through: transaction)
@@ -149,6 +146,12 @@ final class DatabaseServer: @unchecked Sendable {
         visible.merge(transaction.after) { $1 }
         transaction.answer(outcome)
         unblock()
+    }
+
+    /// It is acknowledged without the other server.
+    private func finishAlone(_ transaction: Transaction) {
+        transaction.isUnsafe = true
+        finish(transaction, .written(transaction.rows))
     }
 
     private func unblock() {
@@ -193,10 +196,7 @@ final class DatabaseServer: @unchecked Sendable {
     func setSynchronous(_ isSynchronous: Bool) {
         self.isSynchronous = isSynchronous
         guard !isSynchronous else { return }
-        for transaction in log where transaction.isWaiting {
-            transaction.isUnsafe = true
-            finish(transaction, .written(transaction.rows))
-        }
+        for transaction in log where transaction.isWaiting { finishAlone(transaction) }
     }
 
     /// An operator ends the wait of a transaction.

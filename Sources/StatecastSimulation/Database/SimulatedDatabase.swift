@@ -49,10 +49,8 @@ final class SimulatedDatabase: @unchecked Sendable {
     private func wrote(_ before: StoredContent, _ after: StoredContent) {
         guard let identity = after.image.contents?.identity, let history = histories[identity.store] else { return }
         let lineage = identity.lineage
-        if after.image.last > before.image.last {
-            for record in after.image.records where record.sequence > before.image.last {
-                history.recorded(record, in: lineage)
-            }
+        for record in after.image.records.suffix(while: { $0.sequence > before.image.last }) {
+            history.recorded(record, in: lineage)
         }
         for epoch in after.image.epochs.dropFirst(before.image.epochs.count) { history.claimed(epoch, in: lineage) }
         for entry in after.image.snapshots where !before.image.snapshots.contains(entry) {
@@ -67,10 +65,10 @@ final class SimulatedDatabase: @unchecked Sendable {
     /// A server for a new connection: of several that take writes, any.
     func server() -> DatabaseServer? {
         let running = servers.filter(\.isUp)
-        return running.isEmpty ? nil : running.count == 1 ? running[0] : random.pick(running)
+        return running.count > 1 ? random.pick(running) : running.first
     }
 
-    // MARK: What is not part of a transaction of a store
+    // MARK: Standbys and crashes, which no transaction of a store has
 
     func standBy(_ node: NodeID, _ head: JournalSequence) { standbys[node] = (head, world.now) }
 

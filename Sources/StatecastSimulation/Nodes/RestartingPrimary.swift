@@ -19,7 +19,7 @@ final class RestartingPrimary: @unchecked Sendable {
     /// Whether it knows the users of its peers, and what they may send.
     let hasKeys: Bool
     private let stores: [SimulatedStore]
-    /// That it shares with other nodes.
+    /// The database that it shares with other nodes; `nil`: its journals are its own.
     private let database: SimulatedDatabase?
     /// The crash markers of its stores in the database.
     private let pages: [CrashPages]
@@ -28,8 +28,8 @@ final class RestartingPrimary: @unchecked Sendable {
     private var sockets: [SimulatedSocket] = []
     /// `nil` while its process does not run.
     private var driver: PrimaryDriver?
-    /// Whether it serves. One of several nodes may do so after another has taken over, until it notices.
-    private var hasServed = false
+    /// Whether its process has begun to serve. One of several nodes that was replaced stays so until it notices.
+    private var isReady = false
     /// The stores as its process defines them.
     private var defined: [StoreName: DefinedStore] = [:]
     private var loop: Loop?
@@ -71,7 +71,7 @@ final class RestartingPrimary: @unchecked Sendable {
     /// Where its senders subscribe.
     var endpointOfSenders: String { hasKeys ? receipts : publish }
 
-    var isServing: Bool { hasServed && process?.isAlive == true }
+    var isServing: Bool { isReady && process?.isAlive == true }
 
     /// The highest epoch that it serves.
     var epoch: Epoch { stores.compactMap { driver?.position(of: $0.name)?.epoch }.max() ?? Epoch(0) }
@@ -128,7 +128,7 @@ final class RestartingPrimary: @unchecked Sendable {
         guard process.isAlive else { return }
         let (driver, bound) = makeDriver(process, environment, loop)
         self.driver = driver
-        serves(process)
+        beganToServe(process)
         driver.serve(
             startable,
             on: bound,
@@ -143,9 +143,9 @@ final class RestartingPrimary: @unchecked Sendable {
         }
     }
 
-    private func serves(_ process: Process) {
+    private func beganToServe(_ process: Process) {
         guard process.isAlive else { return }
-        hasServed = true
+        isReady = true
         guard crashesLeft > 0 else { return }
         crashesLeft -= 1
         process.end(afterOutputs: random.below(12), by: .primaryCrashLoops)
@@ -174,7 +174,7 @@ final class RestartingPrimary: @unchecked Sendable {
             turnBudget: turnBudget,
             onLead: { [weak self, world] in
                 world.note("\(process.name) leads")
-                self?.serves(process)
+                self?.beganToServe(process)
             },
             onFailure: { [weak self] in self?.failed($0, process) }
         )
@@ -254,7 +254,7 @@ final class RestartingPrimary: @unchecked Sendable {
         world.schedule(after: random.duration(.milliseconds(1) ... .seconds(10))) { [weak self] in self?.start() }
         if let process { for store in stores { store.ended(process) } }
         for pages in pages { pages.processEnded() }
-        (hasServed, defined, client) = (false, [:], nil)
+        (isReady, defined, client) = (false, [:], nil)
         close()
         // Not now: a call of the stores may be on the stack.
         let last = driver
