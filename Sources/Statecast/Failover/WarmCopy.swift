@@ -71,8 +71,15 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
         }
         let recovery = StoreRecovery(definition, limits: limits, time: time, lineage: Lineage(bits: 0))
         defer { copy = nil }
-        return try recovery.run(journal) { [copy] contents in
-            try copy.flatMap { try $0.isPrefix(of: contents, journal) }
+        do throws(StatecastError) {
+            return try recovery.run(journal) { [copy] contents in
+                try copy.flatMap { try $0.isPrefix(of: contents, journal) }
+            }
+        } catch {
+            // What was read in part before another node has claimed the store, and in part after it, looks damaged.
+            guard let isInEffect = try? database.contents(of: name, by: fence) != nil, !isInEffect else { throw error }
+            let fenced = JournalFailure(.fenced, "another node has claimed the store \"\(name)\" during the recovery")
+            throw StatecastError(.journal, "\(fenced)", cause: fenced)
         }
     }
 }
