@@ -262,14 +262,14 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         after last: JournalSequence,
         by fence: Fence
     ) -> CommitReply {
-        world.require(
-            epoch.epoch == fence.term,
-            .recoveredWasPublished,
-            "\(process.name) begins epoch \(epoch.epoch), and has claimed term \(fence.term)"
-        )
-        return commit(store, at: last, by: fence) { server, content in
+        commit(store, at: last, by: fence) { [world, process] server, content in
             guard Self.isSynchronous(server, content), content.image.epochs.last.map({ $0.epoch < epoch.epoch }) ?? true
             else { return false }
+            world.require(
+                epoch.epoch == fence.term,
+                .recoveredWasPublished,
+                "\(process.name) begins epoch \(epoch.epoch), and has claimed term \(fence.term)"
+            )
             content.image.claim(epoch)
             return true
         }
