@@ -132,7 +132,7 @@ enum PostgresSQL {
     /// Locks the row of the leader ($1 the store, $2 the term, $3 the claim) if this node leads.
     ///
     /// One statement has it and its write, not a transaction of several: a leader that is stopped between two would
-    /// keep the row locked, and nobody could take over. `READ COMMITTED` checks the condition again after it has waited
+    /// keep the row locked, and none could take over. `READ COMMITTED` checks the condition again after it has waited
     /// for a claim. A lock instead of a change leaves no dead row for each commit.
     static let fence = fence(and: "AND (NOT synchronous OR statecast.synchronous())")
 

@@ -92,7 +92,7 @@ import Testing
         #expect((failure?.cause as? JournalFailure)?.code == .fenced)
     }
 
-    /// It takes a lease.
+    /// It takes a lease, which is long enough for a busy machine.
     @Test func `A leader whose loop does not turn loses its store`() async throws {
         let cluster = try FailoverCluster()
         let gate = DispatchSemaphore(value: 0)
@@ -100,8 +100,8 @@ import Testing
             gate.wait()
             return try next(action)
         }
-        let first = try cluster.node("a", lease: .seconds(5), stuck)
-        let second = try cluster.node("b", lease: .seconds(5))
+        let first = try cluster.node("a", lease: .seconds(10), stuck)
+        let second = try cluster.node("b", lease: .seconds(10))
         let running = Task { try await first.run() }
         _ = try await first.address
         let standby = Task { try await second.run() }

@@ -3,8 +3,8 @@ package import StatecastProtocol
 /// A database that several nodes share, as one of them reaches it: the statements of a shared journal, each of which is
 /// a transaction of its own.
 ///
-/// The functions block until the answer has arrived, for some seconds at most. Calls for one store's commits come from
-/// one thread at a time, and so do those of the snapshots, of the leadership, and of the readers.
+/// The functions block until the answer has arrived, for some seconds at most, and may be called from any thread. The
+/// commits of one store wait for each other, and so do the calls for snapshots, for the leadership, and for reading.
 package protocol SharedDatabase: AnyObject, Sendable, CustomStringConvertible {
     // MARK: Leadership
 
