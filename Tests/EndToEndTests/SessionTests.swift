@@ -179,7 +179,8 @@ import Testing
                 "{ \(command) --resume; echo \"ended with $?\" >&2; } | head -1",
                 from: served.publish
             )
-            #expect(closed.errors.contains("standard output is closed; the session file"))
+            // Another action may be submitted meanwhile, which is kept, too: the two parts are joined differently.
+            #expect(closed.errors.contains(#/standard output is closed[:;] the session file/#))
             #expect(closed.errors.contains("ended with 1"))
             let sent = try await Tool.send.run(sending(served) + ["--resume"], input: increases(20_000))
             #expect(sent.exitCode == 0, "\(sent.errors)")
