@@ -276,7 +276,8 @@ struct PostgresFailure: Error, CustomStringConvertible {
         self.init(.refused(state), "\(message) (SQLSTATE \(state))")
     }
 
-    func has(_ state: String) -> Bool { kind == .refused(state) }
+    /// The SQLSTATE; `nil`: the server has not answered.
+    var state: String? { if case .refused(let state) = kind { state } else { nil } }
 }
 
 extension String {

@@ -83,22 +83,18 @@ extension PostgresDatabase {
         bytes: Int = 0
     ) -> CommitReply {
         let more = Duration.milliseconds(Int64(bytes) * 1000 / Int64(Self.slowestBytesPerSecond))
+        let answer: StatementAnswer
+        var duration = Duration.zero
         do throws(PostgresFailure) {
             let result = try connections.with(.commits(store)) { connection throws(PostgresFailure) in
                 try connection.execute(sql, parameters, more: more)
             }
-            // The commit did not wait for the other server: it may be on this one alone.
-            if let warning = result.warning { return .unknown(warning) }
-            guard result.writtenCount == rows else { return .refused }
-            return result.duration < connections.times.late + more ? .confirmed : .late
+            answer = .done(rows: result.writtenCount, warning: result.warning)
+            duration = result.duration
         } catch {
-            return switch error.kind {
-            // A record or epoch of this number exists.
-            case .refused("23505"): .refused
-            case .refused("53100"): .full("the database \(description) has no room: \(error)")
-            default: .unknown("\(error)")
-            }
+            answer = .failed(state: error.state, "the database \(description): \(error)")
         }
+        return CommitReply(answer, after: duration, expecting: rows, late: connections.times.late + more)
     }
 
     // MARK: Content

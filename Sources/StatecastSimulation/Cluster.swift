@@ -355,7 +355,7 @@ final class Cluster {
             (random.oneIn(3) ? node.host : isReplica ? replica.host : sender.host).wallOffset += jump
             return .now("a clock")
         case .databaseCut, .databaseReplyLost, .databaseRestarts, .databasePromoted, .databaseCancels, .databaseStuck,
-            .databaseEmptied, .databaseFull:
+            .databaseStopsWaiting, .databaseFull:
             return injection(of: fault, node, &random)
         case .rightsWithdrawn:
             changeRights(of: sender.user, to: random.pick([[], [WorkAction.name], [GuardedAction.name]]))
@@ -396,7 +396,7 @@ final class Cluster {
         case .databasePromoted: guard database.promote() else { return .none }
         case .databaseCancels: guard server.cancelOne() else { return .none }
         case .databaseStuck: server.hold(until: end(of: .milliseconds(100) ... .seconds(20), &random))
-        case .databaseEmptied: database.empty(until: end(of: .milliseconds(100) ... .seconds(20), &random))
+        case .databaseStopsWaiting: database.waitForNoServer(until: end(of: .milliseconds(100) ... .seconds(20), &random))
         case .databaseFull:
             server.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
             return .later("the database")

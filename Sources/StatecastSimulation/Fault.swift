@@ -65,7 +65,7 @@ package enum Fault: String, CaseIterable, Sendable {
     /// Commits wait for the other server, for up to 20 s.
     case databaseStuck
     /// An operator lets no commit wait for the other server, for a time.
-    case databaseEmptied
+    case databaseStopsWaiting
     /// The database refuses commits for lack of room, for up to 20 s.
     case databaseFull
     /// A wall clock is set.

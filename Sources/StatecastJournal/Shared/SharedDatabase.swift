@@ -107,6 +107,35 @@ package enum CommitReply: Hashable, Sendable {
     case full(String)
     /// It may have taken effect, or may do so at any later time.
     case unknown(String)
+
+    /// Reads the database's answer to a statement that commits.
+    ///
+    /// - Parameters:
+    ///   - duration: since the statement was sent.
+    ///   - count: the number of rows that the statement writes if its condition is met.
+    ///   - late: a slower answer may be that of an operator who has stopped to wait for another server.
+    package init(_ answer: StatementAnswer, after duration: Duration, expecting count: Int, late: Duration) {
+        self =
+            switch answer {
+            // The commit did not wait for the other server: it may be on this one alone.
+            case .done(_, let warning?): .unknown(warning)
+            case .done(let rows, nil): rows != count ? .refused : duration < late ? .confirmed : .late
+            // A record or epoch of this number exists.
+            case .failed(state: "23505", _): .refused
+            case .failed(state: "53100", let reason): .full(reason)
+            case .failed(_, let reason): .unknown(reason)
+            }
+    }
+}
+
+/// What a database answers to a statement that writes.
+package enum StatementAnswer {
+    /// - Parameters:
+    ///   - rows: the number of rows that were written.
+    ///   - warning: if there is one, the rows may be on one server only.
+    case done(rows: Int, warning: String? = nil)
+    /// - Parameter state: the SQLSTATE; `nil`: there was no answer.
+    case failed(state: String?, String)
 }
 
 /// The content of a store in a shared database.

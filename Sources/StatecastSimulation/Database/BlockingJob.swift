@@ -15,7 +15,7 @@ final class BlockingJob: @unchecked Sendable {
     private var thread: JobThreads.JobThread?
     private(set) var isDone = false
     /// Ends the wait in progress at once.
-    private var hurry: (() -> Void)?
+    private var endWait: (() -> Void)?
 
     /// Runs a job until it waits or is done.
     init(in world: World, _ job: @escaping () -> Void, onEnd: @escaping () -> Void) {
@@ -37,16 +37,16 @@ final class BlockingJob: @unchecked Sendable {
         world.blockingJob = outer
         guard isDone, let thread else { return }
         self.thread = nil
-        world.threads.keep(thread)
+        world.threads.reuse(thread)
         onEnd()
     }
 
     /// Waits in a job until it is answered, while the simulation goes on.
     ///
     /// - Parameters:
-    ///   - hurry: called if the simulation does not go on before the answer; answers at once.
+    ///   - completeNow: called if the simulation does not go on before the answer; answers at once.
     ///   - begin: receives what answers, on the simulation's thread or at once.
-    func wait<Answer>(hurry: @escaping () -> Void, _ begin: (@escaping (Answer) -> Void) -> Void) -> Answer {
+    func wait<Answer>(orNow completeNow: @escaping () -> Void, _ begin: (@escaping (Answer) -> Void) -> Void) -> Answer {
         var answer: Answer?
         var isWaiting = false
         begin { [self] given in
@@ -56,19 +56,19 @@ final class BlockingJob: @unchecked Sendable {
         }
         while true {
             if let answer { return answer }
-            (isWaiting, self.hurry) = (true, hurry)
+            (isWaiting, endWait) = (true, completeNow)
             stopped.signal()
             resumed.wait()
-            (isWaiting, self.hurry) = (false, nil)
+            (isWaiting, endWait) = (false, nil)
         }
     }
 
     /// Waits in a job until `begin`'s argument is called.
-    func wait(hurry: @escaping () -> Void = {}, until begin: (@escaping () -> Void) -> Void) {
+    func wait(orNow completeNow: @escaping () -> Void = {}, until begin: (@escaping () -> Void) -> Void) {
         var end: () -> Void = {}
         wait(
-            hurry: {
-                hurry()
+            orNow: {
+                completeNow()
                 end()
             }
         ) { (answer: @escaping (()) -> Void) in
@@ -78,7 +78,7 @@ final class BlockingJob: @unchecked Sendable {
     }
 
     /// Lets the job end before the caller goes on.
-    func finish() { while !isDone { hurry?() } }
+    func finish() { while !isDone { endWait?() } }
 }
 
 /// Threads that run one job after the other, kept for the next ones.
@@ -108,7 +108,7 @@ final class JobThreads: @unchecked Sendable {
     }
 
     /// The job of a thread is done.
-    func keep(_ thread: JobThread) { idle.append(thread) }
+    func reuse(_ thread: JobThread) { idle.append(thread) }
 
     private func start() -> JobThread {
         let thread = JobThread()

@@ -21,12 +21,12 @@ final class BlockingQueue: WorkQueue, @unchecked Sendable {
 
     func async(_ job: @escaping @Sendable () -> Void) {
         jobs.append(job)
-        goOn()
+        runNext()
     }
 
     func sync(_ job: @Sendable () -> Void) {
         if process.isAlive, let waiting = process.world.blockingJob {
-            waiting.wait(hurry: { [self] in runAll() }) { [self] end in
+            waiting.wait(orNow: { [self] in runAll() }) { [self] end in
                 let end = Unchecked(end)
                 async { [process] in process.schedule(after: .zero) { end.value() } }
             }
@@ -36,7 +36,7 @@ final class BlockingQueue: WorkQueue, @unchecked Sendable {
         job()
     }
 
-    private func goOn() { if process.isAlive { schedule() } else { runAll() } }
+    private func runNext() { if process.isAlive { schedule() } else { runAll() } }
 
     /// Runs all jobs without a pause. Not in a job of the queue, which goes on with the others when it ends.
     private func runAll() {
@@ -61,7 +61,7 @@ final class BlockingQueue: WorkQueue, @unchecked Sendable {
         guard current == nil, let job = jobs.popFirst() else { return }
         let started = BlockingJob(in: process.world, job) { [self] in
             current = nil
-            goOn()
+            runNext()
         }
         if !started.isDone { current = started }
     }

@@ -60,7 +60,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         }
 
         /// Delivers it and the reply without that virtual time passes.
-        func hurry() {
+        func completeNow() {
             arrive()
             server.flush()
             onEnd(reply)
@@ -87,10 +87,10 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         guard let job = world.blockingJob else {
             var answer: Answer?
             call.onEnd = { answer = $0 }
-            call.hurry()
+            call.completeNow()
             return answer
         }
-        let answer: Answer? = job.wait(hurry: call.hurry) { [self] answer in
+        let answer: Answer? = job.wait(orNow: call.completeNow) { [self] answer in
             call.onEnd = answer
             call.onReply = { [self] reply in
                 if lostReplies > 0 {
@@ -125,7 +125,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         _ use: Use,
         _ stores: [StoreName],
         _ change: @escaping (DatabaseServer, inout DatabaseServer.Content) -> Int
-    ) -> DatabaseServer.Outcome {
+    ) -> StatementAnswer {
         call(use) { server, answer in
             server.write(stores, { change(server, &$0) }, answer: answer)
         } ?? .lost
@@ -153,7 +153,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     ) throws(JournalFailure) -> [Epoch]? {
         var terms: [Epoch] = []
         let start = process.now
-        let outcome = write(.leadership, stores) { [process] server, content in
+        let answer = write(.leadership, stores) { [process] server, content in
             terms = []
             for (index, store) in stores.enumerated() {
                 guard var stored = content[store], stored.row.term == claim.seen[index].term,
@@ -170,12 +170,12 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
             }
             return stores.count
         }
-        switch outcome {
-        case .written(0), .lockTimeout: return nil
-        case .written:
+        switch answer {
+        case .done(rows: 0, _), .failed(state: "55P03", _): return nil
+        case .done(_, warning: nil):
             confirmedSince = start
             return terms
-        case .warned, .full, .lost: throw JournalFailure(.unknown, "the outcome of a claim is unknown")
+        case .done, .failed: throw JournalFailure(.unknown, "the outcome of a claim is unknown")
         }
     }
 
@@ -205,7 +205,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         _ store: StoreName,
         by fence: Fence,
         _ change: @escaping (DatabaseServer, inout StoredContent) -> Bool
-    ) -> DatabaseServer.Outcome {
+    ) -> StatementAnswer {
         write(use, [store]) { server, content in
             guard var stored = content[store], Self.isInEffect(fence, stored), stored.timeline == server.timeline,
                 change(server, &stored)
@@ -223,16 +223,10 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         _ change: @escaping (DatabaseServer, inout StoredContent) -> Bool
     ) -> CommitReply {
         let start = process.now
-        let outcome = write(.commits(store), store, by: fence) { $1.image.last == last && change($0, &$1) }
-        switch outcome {
-        case .written(0): return .refused
-        case .written:
-            guard start.duration(to: process.now) < .milliseconds(500) else { return .late }
-            confirmedSince = max(confirmedSince, start)
-            return .confirmed
-        case .full: return .full("the simulated database is full")
-        case .warned, .lockTimeout, .lost: return .unknown("the simulated commit failed")
-        }
+        let answer = write(.commits(store), store, by: fence) { $1.image.last == last && change($0, &$1) }
+        let reply = CommitReply(answer, after: start.duration(to: process.now), expecting: 1, late: .milliseconds(500))
+        if reply == .confirmed { confirmedSince = max(confirmedSince, start) }
+        return reply
     }
 
     /// A store that was claimed while commits wait is written only while they do.
@@ -334,12 +328,12 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         by fence: Fence,
         _ change: @escaping (inout JournalImage) -> Void
     ) throws(JournalFailure) {
-        let outcome = write(.snapshots, store, by: fence) { server, content in
+        let answer = write(.snapshots, store, by: fence) { server, content in
             guard Self.isSynchronous(server, content) else { return false }
             change(&content.image)
             return true
         }
-        guard case .written(1) = outcome else { throw JournalFailure(.inputOutput, "the snapshot was not stored") }
+        guard case .done(rows: 1, _) = answer else { throw JournalFailure(.inputOutput, "the snapshot was not stored") }
     }
 
     func store(

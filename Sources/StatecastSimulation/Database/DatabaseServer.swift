@@ -23,29 +23,16 @@ struct StoredContent {
 final class DatabaseServer: @unchecked Sendable {
     typealias Content = [StoreName: StoredContent]
 
-    /// The outcome of a write.
-    enum Outcome {
-        /// The number of rows.
-        case written(Int)
-        /// Committed, with a warning: on this server alone.
-        case warned
-        case full
-        /// The lock was not free in time.
-        case lockTimeout
-        /// The connection is lost.
-        case lost
-    }
-
     private final class Transaction {
         let after: Content
-        let answer: (Outcome) -> Void
+        let answer: (StatementAnswer) -> Void
         let rows: Int
         /// Whether it holds its locks, and its changes are not seen.
         var isWaiting = true
         /// Whether it was acknowledged without the other server.
         var isUnsafe = false
 
-        init(_ after: Content, rows: Int, _ answer: @escaping (Outcome) -> Void) {
+        init(_ after: Content, rows: Int, _ answer: @escaping (StatementAnswer) -> Void) {
             (self.after, self.rows, self.answer) = (after, rows, answer)
         }
     }
@@ -54,7 +41,7 @@ final class DatabaseServer: @unchecked Sendable {
         let id: Int
         let stores: [StoreName]
         let change: (inout Content) -> Int
-        let answer: (Outcome) -> Void
+        let answer: (StatementAnswer) -> Void
     }
 
     private let world: World
@@ -94,7 +81,7 @@ final class DatabaseServer: @unchecked Sendable {
     func write(
         _ stores: [StoreName],
         _ change: @escaping (inout Content) -> Int,
-        answer: @escaping (Outcome) -> Void
+        answer: @escaping (StatementAnswer) -> Void
     ) {
         guard isUp else { return answer(.lost) }
         requestCount += 1
@@ -104,7 +91,7 @@ final class DatabaseServer: @unchecked Sendable {
             return world.schedule(after: .seconds(1)) { [self] in
                 guard let index = blocked.firstIndex(where: { $0.id == request.id }) else { return }
                 blocked.remove(at: index)
-                answer(.lockTimeout)
+                answer(.failed(state: "55P03", "lock timeout"))
             }
         }
     }
@@ -117,12 +104,12 @@ final class DatabaseServer: @unchecked Sendable {
         var after = visible.filter { request.stores.contains($0.key) }
         let rows = request.change(&after)
         guard rows > 0 else {
-            request.answer(.written(0))
+            request.answer(.done(rows: 0))
             return true
         }
         guard world.now >= fullUntil else {
             world.count(.databaseFull)
-            request.answer(.full)
+            request.answer(.failed(state: "53100", "no room"))
             return true
         }
         let transaction = Transaction(after, rows: rows, request.answer)
@@ -141,17 +128,17 @@ final class DatabaseServer: @unchecked Sendable {
     }
 
     /// Its changes are seen, and its locks are free.
-    private func finish(_ transaction: Transaction, _ outcome: Outcome) {
+    private func finish(_ transaction: Transaction, _ answer: StatementAnswer) {
         transaction.isWaiting = false
         visible.merge(transaction.after) { $1 }
-        transaction.answer(outcome)
+        transaction.answer(answer)
         unblock()
     }
 
     /// It is acknowledged without the other server.
     private func finishAlone(_ transaction: Transaction) {
         transaction.isUnsafe = true
-        finish(transaction, .written(transaction.rows))
+        finish(transaction, .done(rows: transaction.rows))
     }
 
     private func unblock() {
@@ -169,7 +156,7 @@ final class DatabaseServer: @unchecked Sendable {
         }
         while let transaction = log.popFirst() {
             copy?.merge(transaction.after) { $1 }
-            if transaction.isWaiting { finish(transaction, .written(transaction.rows)) }
+            if transaction.isWaiting { finish(transaction, .done(rows: transaction.rows)) }
             if transaction === last { break }
         }
     }
@@ -204,7 +191,7 @@ final class DatabaseServer: @unchecked Sendable {
     /// - Returns: whether one was waiting.
     func cancelOne() -> Bool {
         guard let transaction = log.first(where: \.isWaiting) else { return false }
-        finish(transaction, .warned)
+        finish(transaction, .done(rows: transaction.rows, warning: "the wait was canceled"))
         return true
     }
 
@@ -248,4 +235,8 @@ final class DatabaseServer: @unchecked Sendable {
         (stuckUntil, fullUntil, isSynchronous) = (.origin, .origin, true)
         replicateAll()
     }
+}
+
+extension StatementAnswer {
+    static let lost = Self.failed(state: nil, "the connection is lost")
 }

@@ -126,7 +126,7 @@ final class SimulatedDatabase: @unchecked Sendable {
     }
 
     /// An operator lets no commit wait for the other server, for a time.
-    func empty(until end: Instant) {
+    func waitForNoServer(until end: Instant) {
         let server = current
         server.setSynchronous(false)
         world.schedule(at: end) { server.setSynchronous(true) }
