@@ -316,7 +316,7 @@ let executables: [Target] = [
         name: "statecast-bench",
         dependencies: [
             "StatecastThreading", "StatecastCore", "Statecast", "StatecastJournal", "StatecastSQLite",
-            "StatecastProtocol", "StatecastZeroMQ", argumentParser,
+            "StatecastPostgres", "CStatecastPostgres", "StatecastProtocol", "StatecastZeroMQ", argumentParser,
         ],
         path: "Sources/Benchmarks",
         swiftSettings: settings

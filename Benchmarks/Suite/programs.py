@@ -10,8 +10,14 @@ import subprocess
 import tempfile
 import time
 
+import postgres
+
 HANG = 600  # seconds for one measurement
-PACKAGES = {"redis": ["redis-server", "libhiredis-dev"], "nats": ["nats-server", "libnats-dev"]}
+PACKAGES = {
+    "redis": ["redis-server", "libhiredis-dev"],
+    "nats": ["nats-server", "libnats-dev"],
+    "postgresql": ["postgresql", "postgresql-client"],
+}
 
 root = pathlib.Path()
 folder = pathlib.Path()
@@ -142,6 +148,28 @@ def nats(workload, *arguments, synchronous=False):
     command = ["nats-server", "-a", "127.0.0.1", "-p", "{port}", "-js", "-sd", "{folder}"]
     with Server(command, synchronous) as server:
         return figures([root / "Benchmarks/Peers/.build/nats-peer", workload, "--port", server.port, *arguments])
+
+
+def databases(workload, *arguments):
+    """Runs a workload on a database whose commits wait for another server of this machine."""
+    place = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+    place.chmod(0o755)
+    servers = [postgres.Server(place / name, fsync="on", shared_buffers="512MB") for name in ("first", "second")]
+    try:
+        servers[0].begin()
+        servers[1].follow(servers[0])
+        uri = servers[0].uri
+        quietly(executable("statecast-journal"), "create", uri, "bench")
+        found = statecast(workload, "--database", uri, *arguments)
+        if workload == "stream":
+            query = 'SELECT sum(bytes)::float8 / sum("end" - start), avg(bytes) FROM statecast.record'
+            per_action, record = quietly("psql", "-tA", "-F", " ", "-c", query, uri).split()
+            found = {**found, "rate": found["rate"] * float(per_action), "more": {"record": float(record)}}
+        return found
+    finally:
+        for server in servers:
+            server.kill()
+        shutil.rmtree(place)
 
 
 class Primary:

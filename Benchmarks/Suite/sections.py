@@ -368,6 +368,26 @@ def starts(many):
     )
 
 
+def database(many, rows):
+    def contestant(name, workload, *arguments):
+        needs = frozenset({"postgresql", "statecast-bench", "statecast-journal"})
+        return Contestant(name, needs, lambda: programs.databases(workload, *arguments))
+
+    raw = "libpq, a row of 16 KiB a commit"
+    contestants = [contestant(raw, "raw-database", "--actions", str(rows))]
+    contestants += [
+        contestant(f"Statecast, actions of {size}", "stream", "--bytes", str(size), "--actions", str(count))
+        for size, count in ((100, many), (16_384, many // 100))
+    ]
+    return Section(
+        "11",
+        "Records into a PostgreSQL with a synchronous standby",
+        contestants,
+        [("rate", "MB/s", 1e-6)],
+        [Ratio(contestant.name, "rate", (raw,), at_least=0.7) for contestant in contestants[1:]],
+    )
+
+
 def all_sections(quick):
     if quick:
         return [
@@ -391,4 +411,5 @@ def all_sections(quick):
         in_process(),
         lines(1_000_000),
         starts(1_000_000),
+        database(1_000_000, 3000),
     ]

@@ -2,6 +2,7 @@ public import ArgumentParser
 import Foundation
 import Statecast
 public import StatecastJournal
+import StatecastPostgres
 import StatecastSQLite
 
 extension Durability: ExpressibleByArgument {}
@@ -10,6 +11,8 @@ extension Durability: ExpressibleByArgument {}
 struct NodeOptions: ParsableArguments {
     @Option(help: "The durability of the primary's journal: full or normal; without it there is no journal.")
     var durability: Durability?
+    @Option(help: "The address of a database with a store \"bench\", instead of a journal of its own.")
+    var database: String?
     @Option(help: "The most actions in flight, and of a sender without a receipt.") var window = 16_384
     @Option(help: "The microseconds for which a node polls instead of sleeping; without it, the default.")
     var maxBusyPolling: Int?
@@ -66,9 +69,10 @@ struct Nodes<State: CountingState> {
             state: state,
             actions: [action],
             middleware: middleware,
-            journal: journalFolder.flatMap { path in
-                options.durability.map { SQLiteJournal(at: path, durability: $0) }
-            },
+            journal: try options.database.map { try PostgresDatabase($0).journal(of: "bench") }
+                ?? journalFolder.flatMap { path in
+                    options.durability.map { SQLiteJournal(at: path, durability: $0) }
+                },
             configuration: serving,
             reducer: reducer
         )
