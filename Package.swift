@@ -291,9 +291,8 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-crash-test",
         dependencies: [
-            "StatecastThreading", "Statecast", "StatecastCore", "CounterApp", "StatecastJournal", "StatecastSQLite",
-            "StatecastCoding",
-            "StatecastProtocol", argumentParser,
+            "StatecastThreading", "Statecast", "StatecastCore", "CounterApp", "FleetApp", "StatecastJournal",
+            "StatecastSQLite", "StatecastPostgres", "StatecastCoding", "StatecastProtocol", argumentParser,
             // The executables that it runs.
             "statecast-primary", "statecast-replica", "statecast-send",
         ],

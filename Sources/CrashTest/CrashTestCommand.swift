@@ -14,7 +14,7 @@ struct CrashTestCommand: AsyncParsableCommand {
             A third of the primaries has a slow disk, to detect updates that become visible before they are durable; \
             another third has one that also fails in the middle of a commit. With --disk, the disk is full at times.
             """,
-        subcommands: [DiskPrimary.self]
+        subcommands: [DiskPrimary.self, EffectNode.self]
     )
 
     @Option(help: "The number of kills of the primary.")
