@@ -117,7 +117,7 @@ final class PostgresConnection {
     /// - Parameter backend: the process that has executed a statement.
     func requireSession(_ backend: Int64) throws(PostgresFailure) {
         guard backend == self.backend ?? backend else {
-            throw PostgresFailure(.other, "a pooler gives each statement another session: set pool_mode=session in it")
+            throw .withoutSession
         }
         self.backend = backend
     }
@@ -273,8 +273,15 @@ struct PostgresFailure: Error, CustomStringConvertible {
     init(_ result: ResultPointer) {
         let message = result.field("M") ?? "an error without a message"
         guard let state = result.field("C") else { self.init(.unreachable, message); return }
+        // A prepared statement is absent, or is that of another connection.
+        guard !["26000", "42P05"].contains(state) else { self = .withoutSession; return }
         self.init(.refused(state), "\(message) (SQLSTATE \(state))")
     }
+
+    static let withoutSession = Self(
+        .other,
+        "a pooler gives the statements of a connection to several sessions: set pool_mode=session in it"
+    )
 
     /// The SQLSTATE; `nil`: the server has not answered.
     var state: String? { if case .refused(let state) = kind { state } else { nil } }

@@ -5,7 +5,7 @@ import Foundation
 /// PostgreSQL refuses to run as root, so its programs run as the user `postgres` then.
 package final class PostgresServer: Sendable {
     package let port: Int
-    private let folder: String
+    let folder: String
     private var data: String { folder + "/data" }
 
     /// A failure of one of PostgreSQL's programs.
@@ -140,7 +140,7 @@ package final class PostgresServer: Sendable {
     ///
     /// - Returns: what it wrote, without the last line feed.
     @discardableResult
-    private static func run(_ program: String, _ arguments: [String]) throws -> String {
+    static func run(_ program: String, _ arguments: [String]) throws -> String {
         let path = try self.path(of: program)
         let output = FileManager.default.temporaryDirectory.path + "/statecast-output-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: output) }
@@ -168,10 +168,10 @@ package final class PostgresServer: Sendable {
     private static func path(of program: String) throws -> String {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let own = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "/usr/lib/postgresql/\($0)/bin" }
-        let folders = own + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let folders = own + ["/usr/sbin"] + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         guard let folder = folders.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") })
         else {
-            throw Failure(description: "\(program) is missing: install PostgreSQL (scripts/install-libraries --tests)")
+            throw Failure(description: "\(program) is missing: run scripts/install-libraries --tests")
         }
         return "\(folder)/\(program)"
     }
@@ -181,6 +181,13 @@ package final class PostgresServer: Sendable {
         let user = getuid() == 0 ? "runuser -u postgres -- " : ""
         return try ["initdb", "pg_ctl", "pg_basebackup"].map { "\($0)() { \(user)\(try path(of: $0)) \"$@\"; }\n" }
             .joined()
+    }
+
+    /// Copies the content of the database to another server, also while this one is in use.
+    package func dump(to other: PostgresServer) throws {
+        let file = "\(folder)/dump-\(UUID().uuidString)"
+        try Self.run("pg_dump", ["--dbname", uri, "--format=custom", "--file", file])
+        try Self.run("pg_restore", ["--dbname", other.uri, "--exit-on-error", file])
     }
 
     package static func freePort() throws -> Int {

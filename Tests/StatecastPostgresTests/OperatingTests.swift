@@ -1,0 +1,60 @@
+import Foundation
+import PostgresCluster
+import StatecastJournal
+import StatecastPostgres
+import StatecastProtocol
+import Testing
+
+/// Programs of operators that work with the same database: a real pgbouncer, a real pg_dump.
+@Suite struct OperatingTests {
+    @Test func `Nodes lead and are replaced through a pooler with a session for each connection`() throws {
+        let server = try PostgresServer()
+        let pooler = try Pooler(of: server, mode: "session")
+        try PostgresDatabase.patient(server.uri).create(.test)
+        let database = try PostgresDatabase.patient(pooler.uri)
+        let first = try database.claimTest()
+        try first.start(after: 0)
+        try first.journal.append([.test(1)])
+        let second = try PostgresDatabase.patient(pooler.uri).claimTest()
+        try second.start(after: 1)
+        let failure = #expect(throws: JournalFailure.self) { try first.journal.append([.test(2)]) }
+        #expect(failure?.code == .fenced)
+        try second.journal.append([.test(2)])
+    }
+
+    @Test func `A pooler that gives statements of several connections one session is refused`() throws {
+        let server = try PostgresServer()
+        let pooler = try Pooler(of: server, mode: "transaction")
+        try PostgresDatabase.patient(server.uri).create(.test)
+        let (first, second) = (try PostgresDatabase.patient(pooler.uri), try PostgresDatabase.patient(pooler.uri))
+        let failure = #expect(throws: JournalFailure.self) {
+            while true {
+                _ = try first.leaders(of: [.test])
+                _ = try second.leaders(of: [.test])
+            }
+        }
+        #expect(failure?.message.contains("pool_mode=session") == true, "\(String(describing: failure))")
+    }
+
+    @Test func `A dump of a database in use is a prefix of its history, and delays no commit`() async throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase.patient(server.uri)
+        try database.create(.test)
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try leader.journal.append((1...100).map { .test($0, bytes: 1000) })
+        let copy = try PostgresServer()
+        async let dumped: Void = server.dump(to: copy)
+        for number in 101...UInt64(300) { try leader.journal.append([.test(number)]) }
+        try await dumped
+        let restored = try PostgresDatabase.patient(copy.uri)
+        let contents = try #require(try restored.contents(of: .test, by: nil)).contents
+        let records = try restored.records(of: .test, after: JournalSequence(0), maxBytes: .max, by: nil)
+        #expect(records.count >= 100 && contents.last == records.last?.sequence)
+        #expect(records == (1...UInt64(records.count)).map { .test($0, bytes: $0 > 100 ? 10 : 1000) })
+        // It goes on there, under a new claim.
+        let next = try restored.claimTest()
+        try next.start(after: UInt64(records.count))
+        try next.journal.append([.test(UInt64(records.count) + 1)])
+    }
+}
