@@ -136,11 +136,13 @@ package final class PostgresServer: Sendable {
 
     /// Runs a program to its end.
     ///
+    /// - Parameter user: what root runs it as; `nil`: as root.
+    ///
     /// Its output goes to a file: a server that `pg_ctl` starts would keep a pipe open.
     ///
     /// - Returns: what it wrote, without the last line feed.
     @discardableResult
-    static func run(_ program: String, _ arguments: [String]) throws -> String {
+    static func run(_ program: String, _ arguments: [String], as user: String? = "postgres") throws -> String {
         let path = try self.path(of: program)
         let output = FileManager.default.temporaryDirectory.path + "/statecast-output-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: output) }
@@ -150,7 +152,8 @@ package final class PostgresServer: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        let words = (getuid() == 0 ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : []) + [path] + arguments
+        let switching = user.map { getuid() == 0 ? ["/usr/sbin/runuser", "-u", $0, "--"] : [] } ?? []
+        let words = switching + [path] + arguments
         var pointers = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var process: pid_t = 0
@@ -181,6 +184,52 @@ package final class PostgresServer: Sendable {
         let user = getuid() == 0 ? "runuser -u postgres -- " : ""
         return try ["initdb", "pg_ctl", "pg_basebackup"].map { "\($0)() { \(user)\(try path(of: $0)) \"$@\"; }\n" }
             .joined()
+    }
+
+    /// Lets the server encrypt connections, and creates two roles without other rights than those of a node: `secret`
+    /// has a password, `certified` a certificate.
+    ///
+    /// - Returns: the folder of `ca.pem`, `certified.pem` and `certified.key`, which this user can read.
+    package func encrypt(password: String) throws -> String {
+        let place = folder + "/tls"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        // The test's user makes the files; the server gets a copy of its own, since it refuses a key that others own.
+        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        func make(_ name: String, _ more: [String]) throws {
+            let files = ["-keyout", "\(place)/\(name).key", "-out", "\(place)/\(name).pem"]
+            try Self.run("openssl", ["req", "-x509"] + key + files + more, as: nil)
+        }
+        try make("ca", ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
+        try make("certified", ["-subj", "/CN=certified", "-CA", "\(place)/ca.pem", "-CAkey", "\(place)/ca.key"])
+        for (name, copy) in [("ca.pem", "server.crt"), ("ca.key", "server.key")] {
+            let bytes = FileManager.default.contents(atPath: "\(place)/\(name)")
+            try bytes?.write(to: URL(filePath: "\(data)/\(copy)"))
+            chmod("\(data)/\(copy)", 0o600)
+            if getuid() == 0, let user = getpwnam("postgres") {
+                chown("\(data)/\(copy)", user.pointee.pw_uid, user.pointee.pw_gid)
+            }
+        }
+        let rules = """
+            hostssl all secret 127.0.0.1/32 scram-sha-256
+            hostssl all certified 127.0.0.1/32 cert
+            host all secret,certified all reject
+
+            """
+        let file = "\(data)/pg_hba.conf"
+        let before = try String(contentsOfFile: file, encoding: .utf8)
+        let handle = FileHandle(forWritingAtPath: file)
+        try handle?.write(contentsOf: Data((rules + before).utf8))
+        try handle?.close()
+        try sql("CREATE ROLE secret LOGIN PASSWORD '\(password)'; CREATE ROLE certified LOGIN")
+        try sql(
+            """
+            GRANT USAGE ON SCHEMA statecast TO secret, certified;
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA statecast TO secret, certified
+            """
+        )
+        try set("ssl_ca_file", to: "server.crt")
+        try set("ssl", to: "on")
+        return place
     }
 
     /// Copies the content of the database to another server, also while this one is in use.

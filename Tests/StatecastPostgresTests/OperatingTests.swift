@@ -36,6 +36,38 @@ import Testing
         #expect(failure?.message.contains("pool_mode=session") == true, "\(String(describing: failure))")
     }
 
+    @Test func `A node needs only the rights of the page, and connects with TLS and a passfile or a certificate`() throws {
+        let server = try PostgresServer()
+        try PostgresDatabase.patient(server.uri).create(.test)
+        let files = try server.encrypt(password: "p w")
+        let passfile = files + "/passfile"
+        try #"localhost:*:*:secret:p w"#.write(toFile: passfile, atomically: true, encoding: .utf8)
+        chmod(passfile, 0o600)
+        let place = "localhost:\(server.port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=\(files)/ca.pem"
+        let uris = [
+            "postgresql://secret@\(place)&channel_binding=require&passfile=\(passfile)",
+            "postgresql://certified@\(place)&sslcert=\(files)/certified.pem&sslkey=\(files)/certified.key",
+        ]
+        for (number, uri) in zip(1...UInt64(2), uris) {
+            let database = try PostgresDatabase.patient(uri)
+            var generator = SystemRandomNumberGenerator()
+            try database.standBy(NodeID(using: &generator), for: [.test], heads: [JournalSequence(0)])
+            let leader = try database.claimTest()
+            try leader.start(after: number - 1)
+            try leader.journal.append([.test(number)])
+            try leader.journal.renew()
+            for _ in 0..<3 { try leader.journal.store(.test(number, bytes: 2_000_000), as: .regular) }
+            try leader.journal.prune(keeping: 0)
+            let crash = CrashMarker.Crashes(session: SessionID(high: 1, low: 2), number: ActionNumber(number), count: 1)
+            try database.add([crash], of: .test)
+            #expect(try database.crashes(of: .test) == [crash])
+            try database.removeCrashes(of: crash.session, crash.number, of: .test)
+            try leader.journal.resign(to: nil)
+        }
+        let plain = try PostgresDatabase.patient("postgresql://secret@127.0.0.1:\(server.port)/postgres?sslmode=disable")
+        #expect(throws: JournalFailure.self) { try plain.leaders(of: [.test]) }
+    }
+
     @Test func `A dump of a database in use is a prefix of its history, and delays no commit`() async throws {
         let server = try PostgresServer()
         let database = try PostgresDatabase.patient(server.uri)

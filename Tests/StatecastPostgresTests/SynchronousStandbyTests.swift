@@ -49,6 +49,33 @@ import Testing
         #expect(try server.sql("SELECT settled FROM statecast.leader") == "1")
     }
 
+    @Test func `A repetition that finds no room does not say that nothing is stored`() async throws {
+        let leader = try database.claimTest()
+        try leader.start(after: 0)
+        try standby.suspend()
+        let outcome = append([.test(1)], leader.journal)
+        try server.cancelWaitingCommit()
+        #expect(await outcome.value?.code == .unknown)
+        // As when a volume is full. The standby cannot confirm this change.
+        try server.sql(
+            """
+            SET synchronous_commit = local;
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+              $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$;
+            CREATE TRIGGER refuse BEFORE INSERT ON statecast.record EXECUTE FUNCTION refuse();
+            CREATE TRIGGER refuse BEFORE UPDATE ON statecast.leader EXECUTE FUNCTION refuse();
+            """
+        )
+        for _ in 0..<4 {
+            let failure = #expect(throws: JournalFailure.self) { try leader.journal.append([.test(1)]) }
+            #expect(failure?.code == .unknown)
+        }
+        try standby.resume()
+        try server.sql("DROP FUNCTION refuse CASCADE")
+        try leader.journal.repeatUntilKnown([.test(1)])
+        #expect(try standby.sql("SELECT count(*) FROM statecast.record") == "1")
+    }
+
     @Test func `A commit during which the server restarts is not acknowledged until the standby has it`() async throws {
         let leader = try database.claimTest()
         try leader.start(after: 0)
