@@ -50,16 +50,20 @@ extension PostgresDatabase {
 
     // MARK: Status
 
-    private static let names = "SELECT store FROM statecast.store ORDER BY store"
+    private static let names = "SELECT store, moved IS NOT NULL FROM statecast.store ORDER BY store"
     private static let standbysOf = """
         SELECT holder, head, (extract(epoch FROM now() - seen) * 1000)::bigint FROM statecast.standby
         WHERE store = $1 AND seen > now() - interval '1 minute' ORDER BY head DESC
         """
 
-    /// The names of all stores.
-    package func stores() throws(JournalFailure) -> [StoreName] {
-        let names = try rows(.reading, Self.names, []) { column throws(PostgresFailure) in try column(0).text() }
-        do { return try names.map { try StoreName($0) } } catch { throw damaged("a store has no valid name: \(error)") }
+    /// The names of all stores, and whether each was moved to another place, or is being moved.
+    package func stores() throws(JournalFailure) -> [(name: StoreName, isMoved: Bool)] {
+        let rows = try rows(.reading, Self.names, []) { column throws(PostgresFailure) in
+            (name: try column(0).text(), isMoved: try column(1).boolean())
+        }
+        do { return try rows.map { (try StoreName($0.name), $0.isMoved) } } catch {
+            throw damaged("a store has no valid name: \(error)")
+        }
     }
 
     /// A node that has noted in the last minute that it stands by.

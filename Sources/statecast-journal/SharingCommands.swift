@@ -69,12 +69,13 @@ struct StatusCommand: AsyncParsableCommand {
             let database = try PostgresDatabase(database.uri)
             let stores = try database.stores()
             let output = LineOutput()
-            for (store, row) in zip(stores, try database.leaders(of: stores)) {
+            for ((store, isMoved), row) in zip(stores, try database.leaders(of: stores.map(\.name))) {
+                let condition = isMoved ? "moved" : row.condition
                 let standbys = try database.standbys(of: store)
                 if json {
-                    try await output.write(JSONLine(row.fields(of: store, standbys)).description)
+                    try await output.write(JSONLine(row.fields(of: store, condition, standbys)).description)
                 } else {
-                    for line in row.lines(of: store, standbys) { try await output.write(VisibleText.line(line)) }
+                    for line in row.lines(of: store, condition, standbys) { try await output.write(VisibleText.line(line)) }
                 }
             }
         }
@@ -83,13 +84,17 @@ struct StatusCommand: AsyncParsableCommand {
 
 extension LeaderRow {
     /// What the store's nodes are doing.
-    private var condition: String {
+    fileprivate var condition: String {
         if !isSameTimeline, !isSynchronous { return "lost-tail" }
         if isResigned { return term == Epoch(0) ? "new" : "resigned" }
         return isConnected ? "led" : "left"
     }
 
-    fileprivate func lines(of store: StoreName, _ standbys: [PostgresDatabase.Standby]) -> [String] {
+    fileprivate func lines(
+        of store: StoreName,
+        _ condition: String,
+        _ standbys: [PostgresDatabase.Standby]
+    ) -> [String] {
         let leader = endpoint.map { " leader=\($0)" } ?? ""
         let durability = isSynchronous ? "full" : "normal"
         return [
@@ -99,6 +104,7 @@ extension LeaderRow {
 
     fileprivate func fields(
         of store: StoreName,
+        _ condition: String,
         _ standbys: [PostgresDatabase.Standby]
     ) -> [(key: String, value: Value)] {
         [

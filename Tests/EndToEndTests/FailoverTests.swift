@@ -117,6 +117,7 @@ import Testing
         try await move(server.uri, after, "--store", "counter")
         let again = try await Tool.journal.run(["move", server.uri, "\(folder.path)/other", "--store", "counter"])
         #expect(again.exitCode == 78 && again.errors.contains("is elsewhere"), "\(again)")
+        #expect(try await status().condition == "moved")
         try await sendOne(after)
         let verified = try await Tool.journal.run(["verify", after])
         #expect(verified.output == ["whole: revisions 0 to 3, snapshots: 3"], "\(verified)")
