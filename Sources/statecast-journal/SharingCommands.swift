@@ -72,11 +72,11 @@ struct StatusCommand: AsyncParsableCommand {
             for ((store, isMoved), row) in zip(stores, try database.leaders(of: stores.map(\.name))) {
                 let condition = isMoved ? "moved" : row.condition
                 let standbys = try database.standbys(of: store)
-                if json {
+                guard !json else {
                     try await output.write(JSONLine(row.fields(of: store, condition, standbys)).description)
-                } else {
-                    for line in row.lines(of: store, condition, standbys) { try await output.write(VisibleText.line(line)) }
+                    continue
                 }
+                for line in row.lines(of: store, condition, standbys) { try await output.write(VisibleText.line(line)) }
             }
         }
     }

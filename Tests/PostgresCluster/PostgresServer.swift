@@ -171,7 +171,8 @@ package final class PostgresServer: Sendable {
     private static func path(of program: String) throws -> String {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let own = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "/usr/lib/postgresql/\($0)/bin" }
-        let folders = own + ["/usr/sbin"] + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = own + ["/usr/sbin"] + path.split(separator: ":").map(String.init)
         guard let folder = folders.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") })
         else {
             throw Failure(description: "\(program) is missing: run scripts/install-libraries --tests")

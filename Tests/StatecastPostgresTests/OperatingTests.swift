@@ -36,14 +36,15 @@ import Testing
         #expect(failure?.message.contains("pool_mode=session") == true, "\(String(describing: failure))")
     }
 
-    @Test func `A node needs only the rights of the page, and connects with TLS and a passfile or a certificate`() throws {
+    @Test func `A node needs few rights, and connects with TLS and a passfile or a certificate`() throws {
         let server = try PostgresServer()
         try PostgresDatabase.patient(server.uri).create(.test)
         let files = try server.encrypt(password: "p w")
         let passfile = files + "/passfile"
         try #"localhost:*:*:secret:p w"#.write(toFile: passfile, atomically: true, encoding: .utf8)
         chmod(passfile, 0o600)
-        let place = "localhost:\(server.port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=\(files)/ca.pem"
+        let place =
+            "localhost:\(server.port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=\(files)/ca.pem"
         let uris = [
             "postgresql://secret@\(place)&channel_binding=require&passfile=\(passfile)",
             "postgresql://certified@\(place)&sslcert=\(files)/certified.pem&sslkey=\(files)/certified.key",
@@ -64,7 +65,7 @@ import Testing
             try database.removeCrashes(of: crash.session, crash.number, of: .test)
             try leader.journal.resign(to: nil)
         }
-        let plain = try PostgresDatabase.patient("postgresql://secret@127.0.0.1:\(server.port)/postgres?sslmode=disable")
+        let plain = try PostgresDatabase.patient(server.uri.replacing("statecast@", with: "secret@") + "?sslmode=disable")
         #expect(throws: JournalFailure.self) { try plain.leaders(of: [.test]) }
     }
 
