@@ -13,9 +13,8 @@ struct Benchmarks: AsyncParsableCommand {
         subcommands: [
             StreamWorkload.self, SingleWorkload.self, FanOutWorkload.self, FieldWorkload.self, JoinWorkload.self,
             SendersWorkload.self, StoresWorkload.self, SoakWorkload.self, RowMemoryWorkload.self,
-            RawStreamWorkload.self,
-            RawSingleWorkload.self, RawDatabaseWorkload.self, RawFanOutWorkload.self, CommitWorkload.self, SendingProcess.self,
-            CountingProcess.self, FollowingProcess.self,
+            RawStreamWorkload.self, RawSingleWorkload.self, RawFanOutWorkload.self, RawDatabaseWorkload.self,
+            CommitWorkload.self, SendingProcess.self, CountingProcess.self, FollowingProcess.self,
         ]
     )
 }

@@ -3,16 +3,6 @@ import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
-/// What the time of a commit says about its outcome.
-package struct CommitTimes: Sendable {
-    /// A slower answer may be that of an operator who has stopped to wait for another server.
-    package var late = Duration.milliseconds(500)
-    /// Without an answer in this time, the outcome is unknown.
-    package var limit = Duration.seconds(1)
-
-    package init() {}
-}
-
 /// The connections of a node to one database: one for each kind of use, so that a commit that waits for another server
 /// delays no reader. Each is made when it is needed, and made again after it was lost.
 final class PostgresConnections: Sendable {

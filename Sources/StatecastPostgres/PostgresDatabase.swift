@@ -43,7 +43,7 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
         return SharedJournal(self, store: name, crashMarker: file?.marker ?? CrashMarker(), keeping: file)
     }
 
-    /// A failure of a statement whose outcome does not matter.
+    /// A failure of a statement that is safe to repeat.
     func failure(_ failure: PostgresFailure) -> JournalFailure {
         switch failure.kind {
         case .refused("3F000"), .refused("42P01"):
@@ -69,7 +69,7 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
         JournalFailure(.damaged, "the database \(description) is damaged: \(what). Restore a backup", reason: what)
     }
 
-    /// Performs statements whose outcome does not matter if they fail.
+    /// Performs statements that are safe to repeat.
     func perform<Result>(
         _ use: PostgresConnections.Use,
         _ body: (PostgresConnection) throws(PostgresFailure) -> Result

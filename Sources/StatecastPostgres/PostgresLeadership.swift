@@ -33,7 +33,8 @@ extension PostgresDatabase: SharedDatabase {
             }
         }
         guard rows.count == stores.count else {
-            for store in stores where try contents(of: store, by: nil) == nil { throw absent(store) }
+            // It throws for a store that is absent.
+            for store in stores { _ = try contents(of: store, by: nil) }
             throw damaged("the table leader has \(rows.count) of \(stores.count) stores")
         }
         return rows
@@ -84,11 +85,11 @@ extension PostgresDatabase: SharedDatabase {
     }
 
     private static let standByNoMore =
-        "DELETE FROM statecast.standby WHERE holder = $1 OR seen < now() - interval '1 day'"
+        "DELETE FROM statecast.standby WHERE node = $1 OR seen < now() - interval '1 day'"
     private static let standBy = """
         INSERT INTO statecast.standby SELECT store, $2, head, now()
         FROM unnest($1::text[], $3::bigint[]) AS s(store, head)
-        ON CONFLICT (store, holder) DO UPDATE SET head = excluded.head, seen = excluded.seen
+        ON CONFLICT (store, node) DO UPDATE SET head = excluded.head, seen = excluded.seen
         """
 
     package func standBy(
@@ -105,7 +106,7 @@ extension PostgresDatabase: SharedDatabase {
     }
 
     private static let heir = """
-        SELECT holder FROM statecast.standby WHERE store = $1 AND holder <> $2
+        SELECT node FROM statecast.standby WHERE store = $1 AND node <> $2
           AND seen > now() - $3 * interval '1 millisecond'
         ORDER BY head DESC, seen DESC LIMIT 1
         """
@@ -122,36 +123,5 @@ extension PostgresDatabase: SharedDatabase {
         }
     }
 
-    package func close(_ store: StoreName) {
-        for use in [.commits(store), .snapshots, .reading] as [PostgresConnections.Use] { connections.close(use) }
-    }
-}
-
-/// Parts of statements.
-enum PostgresSQL {
-    /// Locks the row of the leader ($1 the store, $2 the term, $3 the claim) if this node leads.
-    ///
-    /// One statement has it and its write, not a transaction of several: a leader that is stopped between two would
-    /// keep the row locked, and none could take over. `READ COMMITTED` checks the condition again after it has waited
-    /// for a claim. A lock instead of a change leaves no dead row for each commit.
-    static let fence = fence(and: "AND (NOT synchronous OR statecast.synchronous())")
-
-    /// The same for a statement that need not wait for another server.
-    static let asynchronousFence = fence(and: "")
-
-    private static func fence(and condition: String) -> String {
-        """
-        WITH fence AS MATERIALIZED (SELECT store FROM statecast.leader
-          WHERE store = $1 AND term = $2 AND holder = $3 AND timeline = statecast.timeline() \(condition)
-          FOR NO KEY UPDATE)
-        """
-    }
-
-    /// The last record of a store; of one without records, the one at which its history begins.
-    static func head(_ store: String) -> String {
-        """
-        coalesce((SELECT max(r.sequence) FROM statecast.record r WHERE r.store = \(store)),
-          (SELECT s.first FROM statecast.store s WHERE s.store = \(store)))
-        """
-    }
+    package func close(_ store: StoreName) { connections.close(.commits(store)) }
 }

@@ -63,7 +63,7 @@ extension PostgresDatabase {
         by fence: Fence,
         resigning: Resignation?
     ) -> CommitReply {
-        let heir = resigning?.heir.map { PostgresValue.identity($0) } ?? .noIdentity
+        let heir = resigning?.heir.map { PostgresValue.identity($0) } ?? .nullIdentity
         let parameters = fenced(store, fence) + [.bits(last), .bits(settled), .boolean(resigning != nil), heir]
         return commit(store, Self.renew, parameters, rows: 1)
     }
@@ -169,7 +169,7 @@ extension PostgresDatabase {
     }
 
     private func optional(_ store: StoreName, _ fence: Fence?) -> [PostgresValue] {
-        fence.map { fenced(store, $0) } ?? [.text(store.text), .noInteger, .noIdentity]
+        fence.map { fenced(store, $0) } ?? [.text(store.text), .nullInteger, .nullIdentity]
     }
 
     // At most 1,000 rows are looked at, so that no more than a page of bodies is read to be left out.
@@ -194,7 +194,7 @@ extension PostgresDatabase {
                 sequence: JournalSequence(try column(0).bits()),
                 from: Revision(try column(1).bits()),
                 to: Revision(try column(2).bits()),
-                body: try column(4).array()
+                body: try column(4).byteArray()
             )
             return (record, isIntact: try column(3).integer() == record.checksum)
         }

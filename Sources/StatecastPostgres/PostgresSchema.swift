@@ -5,7 +5,7 @@ enum PostgresSchema {
     /// The version of the tables, in each row of `store`.
     static let format: Int64 = 1
 
-    /// A database that has the schema stays as it is. Concurrent calls wait for each other.
+    /// Each is a transaction of its own, and can be repeated.
     static let statements = [
         "CREATE SCHEMA IF NOT EXISTS statecast",
         // Of the write-ahead log, which a promotion changes at once; `pg_control_checkpoint()` shows it later.
@@ -17,11 +17,6 @@ enum PostgresSchema {
         CREATE OR REPLACE FUNCTION statecast.synchronous() RETURNS boolean LANGUAGE sql STABLE AS
           $$ SELECT current_setting('synchronous_standby_names') <> ''
              AND current_setting('synchronous_commit') IN ('on', 'remote_apply') $$
-        """,
-        // `first`: the record at which the history of this table begins.
-        """
-        CREATE TABLE IF NOT EXISTS statecast.store (store text PRIMARY KEY, format int NOT NULL,
-          lineage bigint NOT NULL, begun bigint NOT NULL, first bigint NOT NULL, checksum bigint NOT NULL, moved text)
         """,
         """
         CREATE TABLE IF NOT EXISTS statecast.leader (store text PRIMARY KEY, term bigint NOT NULL, beat bigint NOT NULL,
@@ -39,7 +34,7 @@ enum PostgresSchema {
         """,
         """
         CREATE TABLE IF NOT EXISTS statecast.snapshot (store text, sequence bigint, revision bigint NOT NULL,
-          interim boolean NOT NULL, complete boolean NOT NULL, chunks int NOT NULL, checksum bigint NOT NULL,
+          interim boolean NOT NULL, chunks int NOT NULL, checksum bigint NOT NULL,
           context bytea NOT NULL, PRIMARY KEY (store, sequence))
         """,
         """
@@ -51,11 +46,17 @@ enum PostgresSchema {
           PRIMARY KEY (store, session, number))
         """,
         """
-        CREATE UNLOGGED TABLE IF NOT EXISTS statecast.standby (store text, holder uuid, head bigint NOT NULL,
-          seen timestamptz NOT NULL, PRIMARY KEY (store, holder))
+        CREATE UNLOGGED TABLE IF NOT EXISTS statecast.standby (store text, node uuid, head bigint NOT NULL,
+          seen timestamptz NOT NULL, PRIMARY KEY (store, node))
         """,
         // Compressing them again would cost time and gain nothing.
         "ALTER TABLE statecast.record ALTER body SET STORAGE EXTERNAL",
         "ALTER TABLE statecast.chunk ALTER body SET STORAGE EXTERNAL",
+        // The last one: it shows that all are there. `first` is the record at which the history here begins; `moved` is
+        // "from PLACE" until a copy is complete, "to PLACE" while it is copied, and then "moved to PLACE".
+        """
+        CREATE TABLE IF NOT EXISTS statecast.store (store text PRIMARY KEY, format int NOT NULL,
+          lineage bigint NOT NULL, begun bigint NOT NULL, first bigint NOT NULL, checksum bigint NOT NULL, moved text)
+        """,
     ]
 }

@@ -6,11 +6,15 @@ package import StatecastProtocol
 /// The snapshots of stores, in chunks: a value of PostgreSQL has at most 1 GiB, and a statement holds it several times.
 extension PostgresDatabase {
     private static let chunkBytes = 1 << 20
+    /// Of chunks or records in one statement, so that its locks and its part of the write-ahead log stay bounded.
+    private static let maxRemovedBytes = 32 << 20
+    /// Between two chunks, so that commits go on.
+    private static let chunkPause = 0.02
 
     // MARK: Reading
 
     private static let snapshotsOf =
-        "SELECT sequence, revision FROM statecast.snapshot WHERE store = $1 AND complete ORDER BY sequence"
+        "SELECT sequence, revision FROM statecast.snapshot WHERE store = $1 ORDER BY sequence"
 
     package func snapshots(of store: StoreName) throws(JournalFailure) -> [SnapshotEntry] {
         try rows(.reading, Self.snapshotsOf, [.text(store.text)]) { column throws(PostgresFailure) in
@@ -19,7 +23,7 @@ extension PostgresDatabase {
     }
 
     private static let snapshotAt = """
-        SELECT chunks, checksum, context FROM statecast.snapshot WHERE store = $1 AND sequence = $2 AND complete
+        SELECT chunks, checksum, context FROM statecast.snapshot WHERE store = $1 AND sequence = $2
         """
     private static let chunk =
         "SELECT body FROM statecast.chunk WHERE store = $1 AND sequence = $2 AND index = $3"
@@ -27,14 +31,14 @@ extension PostgresDatabase {
     package func snapshot(_ entry: SnapshotEntry, of store: StoreName) throws(JournalFailure) -> JournalSnapshot {
         let place: [PostgresValue] = [.text(store.text), .bits(entry.sequence)]
         let heads = try rows(.reading, Self.snapshotAt, place) { column throws(PostgresFailure) in
-            (count: try column(0).integer(), checksum: try column(1).integer(), context: try column(2).array())
+            (count: try column(0).integer(), checksum: try column(1).integer(), context: try column(2).byteArray())
         }
         let pruned = JournalFailure(.pruned, "the snapshot of revision \(entry.revision) is no longer kept")
         guard let head = heads.first else { throw pruned }
         var state: [UInt8] = []
         for index in 0..<max(0, head.count) {
             let chunks = try rows(.reading, Self.chunk, place + [.integer(index)]) { column throws(PostgresFailure) in
-                try column(0).array()
+                try column(0).byteArray()
             }
             guard let chunk = chunks.first else { throw pruned }
             state += chunk
@@ -48,12 +52,11 @@ extension PostgresDatabase {
 
     // MARK: Writing
 
-    // All statements name the claim: a node that leads no more must not touch the snapshots of its successor.
-    // At most 32 MiB at once, as for records: a statement's locks and log stay bounded.
+    // All statements name the claim: a node that no longer leads must not touch the snapshots of its successor.
     private static let removeChunks = """
         \(PostgresSQL.asynchronousFence)
         DELETE FROM statecast.chunk c USING fence f WHERE c.store = f.store AND sequence = $4 AND index IN (
-          SELECT index FROM statecast.chunk WHERE store = $1 AND sequence = $4 LIMIT 32)
+          SELECT index FROM statecast.chunk WHERE store = $1 AND sequence = $4 LIMIT \(maxRemovedBytes / chunkBytes))
         """
     private static let removeSnapshot = """
         \(PostgresSQL.asynchronousFence)
@@ -62,7 +65,7 @@ extension PostgresDatabase {
     private static let insertChunk =
         "\(PostgresSQL.asynchronousFence) INSERT INTO statecast.chunk SELECT f.store, $4, $5, $6 FROM fence f"
     private static let insertSnapshot =
-        "\(PostgresSQL.fence) INSERT INTO statecast.snapshot SELECT f.store, $4, $5, $6, true, $7, $8, $9 FROM fence f"
+        "\(PostgresSQL.fence) INSERT INTO statecast.snapshot SELECT f.store, $4, $5, $6, $7, $8, $9 FROM fence f"
     private static let interimBefore =
         "SELECT sequence FROM statecast.snapshot WHERE store = $1 AND interim AND sequence < $2"
 
@@ -82,8 +85,7 @@ extension PostgresDatabase {
             try connection.execute("SET synchronous_commit = off")
             try remove(place, connection)
             for (index, chunk) in chunks.enumerated() {
-                // Commits go on in between.
-                if index > 0 { Thread.sleep(forTimeInterval: 0.02) }
+                if index > 0 { Thread.sleep(forTimeInterval: Self.chunkPause) }
                 let parameters = place + [.integer(Int64(index)), .bytes(chunk)]
                 guard try connection.execute(Self.insertChunk, parameters).writtenCount == 1 else { throw otherLeads }
             }
@@ -115,7 +117,7 @@ extension PostgresDatabase {
             WHERE store = $1 AND sequence <= $4
               AND sequence < (SELECT max(sequence) FROM statecast.record WHERE store = $1)
             ORDER BY sequence LIMIT 1000) p) q
-          WHERE before < 33554432)
+          WHERE before < \(maxRemovedBytes))
         """
 
     package func prune(_ store: StoreName, keeping historyBytes: Int, by fence: Fence) throws(JournalFailure) {

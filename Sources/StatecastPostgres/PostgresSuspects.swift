@@ -23,7 +23,7 @@ extension PostgresDatabase {
     package func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes] {
         try rows(.leadership, Self.crashesOf, [.text(store.text)]) { column throws(PostgresFailure) in
             guard let session = SessionID(try column(0).text()) else {
-                throw PostgresFailure(.other, "the table suspect holds a session that is none")
+                throw PostgresFailure(.other, "the table suspect holds an invalid session")
             }
             return CrashMarker.Crashes(
                 session: session,

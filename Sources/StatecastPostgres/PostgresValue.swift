@@ -2,9 +2,9 @@ import StatecastProtocol
 
 /// A parameter of a statement, in PostgreSQL's binary format.
 enum PostgresValue {
-    case noInteger
-    case noIdentity
-    case noText
+    case nullInteger
+    case nullIdentity
+    case nullText
     case text(String)
     case integer(Int64)
     case boolean(Bool)
@@ -27,19 +27,19 @@ enum PostgresValue {
         switch self {
         case .boolean: 16
         case .bytes: 17
-        case .integer, .noInteger: 20
-        case .text, .noText: 25
+        case .integer, .nullInteger: 20
+        case .text, .nullText: 25
         case .byteArrays: 1001
         case .texts: 1009
         case .integers: 1016
-        case .identity, .noIdentity: 2950
+        case .identity, .nullIdentity: 2950
         }
     }
 
     /// `nil` for null.
     var encoded: [UInt8]? {
         switch self {
-        case .noInteger, .noIdentity, .noText: nil
+        case .nullInteger, .nullIdentity, .nullText: nil
         case .text(let text): Array(text.utf8)
         case .integer(let number): Self.bigEndian(number)
         case .boolean(let isTrue): [isTrue ? 1 : 0]
@@ -98,7 +98,7 @@ struct PostgresColumn {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    func array() throws(PostgresFailure) -> [UInt8] {
+    func byteArray() throws(PostgresFailure) -> [UInt8] {
         guard let bytes else { throw mismatch("bytes") }
         return Array(bytes)
     }

@@ -396,7 +396,8 @@ final class Cluster {
         case .databasePromoted: guard database.promote() else { return .none }
         case .databaseCancels: guard server.cancelOne() else { return .none }
         case .databaseStuck: server.hold(until: end(of: .milliseconds(100) ... .seconds(20), &random))
-        case .databaseStopsWaiting: database.waitForNoServer(until: end(of: .milliseconds(100) ... .seconds(20), &random))
+        case .databaseStopsWaiting:
+            database.waitForNoServer(until: end(of: .milliseconds(100) ... .seconds(20), &random))
         case .databaseFull:
             server.fullUntil = end(of: .milliseconds(1) ... .seconds(20), &random)
             return .later("the database")

@@ -85,9 +85,9 @@ struct StatusCommand: AsyncParsableCommand {
 extension LeaderRow {
     /// What the store's nodes are doing.
     fileprivate var condition: String {
-        if !isSameTimeline, !isSynchronous { return "lost-tail" }
+        if mayLackRecords { return "lost-tail" }
         if isResigned { return term == Epoch(0) ? "new" : "resigned" }
-        return isConnected ? "led" : "left"
+        return isConnected ? "led" : "disconnected"
     }
 
     fileprivate func lines(

@@ -33,7 +33,7 @@ enum JournalLocation {
     /// The setting for a primary without a journal.
     private static let memory = "memory"
 
-    /// The journal in the directory that the settings name; `nil` for a primary without one.
+    /// The journal in the directory or the database that the settings name; `nil` for a primary without one.
     ///
     /// - Throws: ``CommandFailure`` if neither the settings nor the environment name a directory.
     static func journal(_ settings: Settings, store: String) async throws -> (any Journal)? {

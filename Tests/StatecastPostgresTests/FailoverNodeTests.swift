@@ -17,8 +17,9 @@ import Testing
         let running = Task { try await first.run() }
         _ = try await first.address
         let standby = Task { try await second.run() }
+        try await cluster.awaitStandby()
         try await cluster.send(1...10)
-        #expect(try cluster.head == 10)
+        #expect(try cluster.revision == 10)
         standby.cancel()
         try await standby.value
         running.cancel()
@@ -211,7 +212,7 @@ private final class FailoverCluster: Sendable {
     var term: Int { get throws { Int(try server.sql("SELECT term FROM statecast.leader")) ?? 0 } }
     var beat: Int { get throws { Int(try server.sql("SELECT beat FROM statecast.leader")) ?? 0 } }
 
-    var head: Int { get throws { Int(try server.sql("SELECT max(\"end\") FROM statecast.record")) ?? 0 } }
+    var revision: Int { get throws { Int(try server.sql("SELECT max(\"end\") FROM statecast.record")) ?? 0 } }
 
     /// Waits until the other node stands by.
     func awaitStandby() async throws {

@@ -65,7 +65,8 @@ import Testing
             try database.removeCrashes(of: crash.session, crash.number, of: .test)
             try leader.journal.resign(to: nil)
         }
-        let plain = try PostgresDatabase.patient(server.uri.replacing("statecast@", with: "secret@") + "?sslmode=disable")
+        let plainURI = server.uri.replacing("statecast@", with: "secret@") + "?sslmode=disable"
+        let plain = try PostgresDatabase.patient(plainURI)
         #expect(throws: JournalFailure.self) { try plain.leaders(of: [.test]) }
     }
 

@@ -7,10 +7,16 @@ import Testing
 
 /// What a store's journal in a real PostgreSQL guarantees.
 @Suite struct SharedJournalTests {
-    @Test func `A new store has no leader and no content`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
+    private let server: PostgresServer
+    private let database: PostgresDatabase
+
+    init() throws {
+        server = try PostgresServer()
+        database = try PostgresDatabase.patient(server.uri)
         try database.create(.test)
+    }
+
+    @Test func `A new store has no leader and no content`() throws {
         let row = try #require(try database.leaders(of: [.test]).first)
         #expect(row.isResigned && row.term == Epoch(0) && row.head == JournalSequence(0) && row.isSameTimeline)
         #expect(!row.isSynchronous)
@@ -20,9 +26,6 @@ import Testing
     }
 
     @Test func `Only the node with the last claim can append`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let first = try database.claimTest()
         try first.start(after: 0)
         try first.journal.append([.test(1), .test(2)])
@@ -40,9 +43,6 @@ import Testing
     }
 
     @Test func `A claim with the term of a lost one is another claim`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let lost = try database.claimTest()
         try lost.start(after: 0)
         // After a promotion that has lost the claim, another node has taken its term.
@@ -52,9 +52,6 @@ import Testing
     }
 
     @Test func `Crashes of all nodes are added up`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let (session, number) = (SessionID(high: 1, low: 2), ActionNumber(3))
         for _ in 0..<2 {
             let marker = CrashMarker()
@@ -71,9 +68,6 @@ import Testing
     }
 
     @Test func `Records are read in pages, and a changed one is refused`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let leader = try database.claimTest()
         try leader.start(after: 0)
         try leader.journal.append((1...5).map { .test($0, bytes: 100) })
@@ -91,9 +85,6 @@ import Testing
     }
 
     @Test func `A snapshot of several chunks is stored and read, and replaces an interim one`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let leader = try database.claimTest()
         try leader.start(after: 0)
         try leader.journal.append([.test(1), .test(2)])
@@ -108,9 +99,6 @@ import Testing
     }
 
     @Test func `A deposed leader changes no snapshot and prunes nothing`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let deposed = try database.claimTest()
         try deposed.start(after: 0)
         try deposed.journal.append((1...6).map { .test($0) })
@@ -127,9 +115,6 @@ import Testing
     }
 
     @Test func `The last record stays, so that the head is known`() throws {
-        let server = try PostgresServer()
-        let database = try PostgresDatabase.patient(server.uri)
-        try database.create(.test)
         let leader = try database.claimTest()
         try leader.start(after: 0)
         try leader.journal.append([.test(1)])
@@ -137,67 +122,5 @@ import Testing
         try leader.journal.prune(keeping: 0)
         #expect(try database.leaders(of: [.test])[0].head == JournalSequence(1))
         try leader.journal.append([.test(2)])
-    }
-}
-
-extension StoreName {
-    static let test = {
-        do { return try StoreName("test") } catch { preconditionFailure("\(error)") }
-    }()
-}
-
-extension JournalIdentity {
-    static let test = JournalIdentity(store: .test, lineage: Lineage(bits: 77), begun: Timestamp(milliseconds: 5))
-}
-
-extension JournalRecord {
-    static func test(_ number: UInt64, bytes: Int = 10) -> JournalRecord {
-        let body = (0..<bytes).map { UInt8(truncatingIfNeeded: Int(number) + $0) }
-        return JournalRecord(
-            sequence: JournalSequence(number),
-            from: Revision(number - 1),
-            to: Revision(number),
-            body: body
-        )
-    }
-}
-
-extension JournalSnapshot {
-    static func test(_ number: UInt64, bytes: Int) -> JournalSnapshot {
-        let entry = SnapshotEntry(sequence: JournalSequence(number), revision: Revision(number))
-        return JournalSnapshot(entry, context: [1, 2], state: (0..<bytes).map { UInt8(truncatingIfNeeded: $0) })
-    }
-}
-
-/// A node that has claimed the store of the tests.
-struct TestLeader {
-    let journal: SharedJournal
-    let fence: Fence
-
-    func start(after revision: UInt64) throws {
-        _ = try journal.open()
-        let time = Timestamp(milliseconds: 0)
-        try journal.claim(EpochStart(epoch: fence.term, revision: Revision(revision), stateVersion: 0, time: time))
-    }
-}
-
-extension PostgresDatabase {
-    /// Waits for answers as long as a busy machine may need.
-    static func patient(_ uri: String) throws -> PostgresDatabase {
-        var times = CommitTimes()
-        (times.late, times.limit) = (.seconds(600), .seconds(600))
-        return try PostgresDatabase(uri, times)
-    }
-
-    func claimTest() throws -> TestLeader {
-        var generator = SystemRandomNumberGenerator()
-        let rows = try leaders(of: [.test])
-        let (holder, node) = (NodeID(using: &generator), NodeID(using: &generator))
-        let claim = LeaderClaim(holder: holder, node: node, seen: rows, endpoint: "tcp://127.0.0.1:7101")
-        let terms = try #require(try self.claim([.test], above: [Epoch(0)], claim))
-        let fence = Fence(term: terms[0], holder: claim.holder)
-        let journal = SharedJournal(self, store: .test, crashMarker: CrashMarker())
-        journal.claimed(fence, isSynchronous: rows[0].isSynchronous)
-        return TestLeader(journal: journal, fence: fence)
     }
 }

@@ -26,7 +26,7 @@ final class FailoverDriver {
     private let renewals: any WorkQueue
     private let reports: EventQueue<Report>
     private var random: EnvironmentRandom
-    private let perform: (Step) -> Void
+    private let onStep: (Step) -> Void
     /// The claim in effect, once it is confirmed.
     private var claim: (LeaderClaim, terms: [Epoch])?
     private var recovered: [any StartableStore] = []
@@ -56,8 +56,8 @@ final class FailoverDriver {
 
     /// - Parameters:
     ///   - stores: in the order of their names.
-    ///   - endpoint: where the node would take actions, for people.
-    ///   - perform: called on the thread of this driver.
+    ///   - endpoint: where the node would take actions: shown in logs and `status`.
+    ///   - onStep: called on the thread of this driver.
     init(
         _ stores: [any StandbyStore],
         _ settings: LeaderSettings,
@@ -65,10 +65,10 @@ final class FailoverDriver {
         environment: any StoreEnvironment,
         logger: Logger,
         wake: @escaping @Sendable () -> Void,
-        perform: @escaping (Step) -> Void
+        onStep: @escaping (Step) -> Void
     ) {
         (self.stores, self.settings, self.environment, self.logger) = (stores, settings, environment, logger)
-        self.perform = perform
+        self.onStep = onStep
         database = stores[0].database
         random = EnvironmentRandom(environment: environment)
         identity = NodeID(using: &random)
@@ -152,14 +152,14 @@ final class FailoverDriver {
             }
         case .recover: recover()
         case .lead:
-            perform(.lead(recovered))
+            onStep(.lead(recovered))
             recovered = []
-        case .renew: if machine.phase == .recovering { renew() } else { perform(.renew) }
+        case .renew: if machine.phase == .recovering { renew() } else { onStep(.renew) }
         case .report(let notice): log(notice)
         case .end(let reason):
             for store in recovered { store.abandon() }
             recovered = []
-            perform(.end(failure ?? Self.mustRestart(reason)))
+            onStep(.end(failure ?? Self.mustRestart(reason)))
         }
     }
 
@@ -221,11 +221,11 @@ final class FailoverDriver {
     ///
     /// - Parameter resign: gives up all stores.
     /// - Returns: why they could not be given up.
-    func resign(_ resign: (NodeID?) throws(JournalFailure) -> Void) -> StatecastError? {
+    func resign(with resign: (NodeID?) throws(JournalFailure) -> Void) -> StatecastError? {
         // Without an heir, the others take half a second longer.
         let heir = try? database.standby(of: stores[0].name, within: settings.leaseTime, besides: identity)
         do throws(JournalFailure) {
-            try resign(heir ?? nil)
+            try resign(heir)
             return nil
         } catch { return Self.mustRestart("the stores could not be given up: \(error)") }
     }
@@ -237,11 +237,13 @@ final class FailoverDriver {
         case .outdated:
             logger.warning("a later build has led: this node does not take over until it is upgraded")
         case .unreachable:
-            logger.warning("the leader cannot be seen: \(unobserved.map { "\($0)" } ?? "")")
+            logger.warning("the database cannot be read: \(unobserved.map { "\($0)" } ?? "")")
         case .lostTail:
             logger.error(
-                "another server of the database was promoted, which may lack acknowledged actions: an operator decides",
-                metadata: ["database": "\(database)"]
+                """
+                the database was promoted, and may lack acknowledged actions: start the old server again, or run \
+                statecast-journal accept-loss \(database) STORE
+                """
             )
         case .leading: logger.notice("leading", metadata: ["term": "\(claim?.terms.first.map { "\($0)" } ?? "")"])
         case .muted: logger.warning("no commit was confirmed for too long: nothing is published until one is")

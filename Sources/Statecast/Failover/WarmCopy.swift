@@ -3,7 +3,7 @@ import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
 
-/// A standby's copy of a store: the state and the history, as far as the records are settled.
+/// A standby's copy of a store: the state and the history, up to the last settled record.
 ///
 /// A record that is not settled may be on one server of the database only, and be lost with it.
 ///
@@ -15,7 +15,7 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
     private var contents: JournalContents?
     /// `nil` before the first snapshot was read, and for a store without content.
     private var copy: StoreCopy<State>?
-    /// Whether the recorded state fits this build's type, as far as is known.
+    /// Whether the recorded state fits this build's type, if nothing else is known.
     private var isTyped = true
 
     init(_ definition: TypedStore<State>, _ journal: SharedJournal, limits: Limits) {
@@ -56,7 +56,10 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
             } else if let failure = error as? JournalFailure {
                 if failure.code != .pruned { throw failure }
             } else {
-                throw JournalFailure(.damaged, "the store \"\(name)\" holds something that cannot be read: \(error)")
+                throw JournalFailure(
+                    .damaged,
+                    "the store \"\(name)\" holds something that cannot be read: \(error). Restore a backup"
+                )
             }
             return .incomplete
         }
@@ -96,7 +99,7 @@ extension StoreCopy {
             .behind,
             "the database \(journal) lacks records of the store \"\(contents.identity.store)\" that were durable: this "
                 + "node has read record \(history.sequence), and the last one there is \(contents.last). If that is "
-                + "accepted, begin a new lineage with statecast-journal accept-loss --force"
+                + "accepted, begin a new lineage with statecast-journal accept-loss --force URI STORE"
         )
         guard contents.last >= history.sequence else { throw behind }
         let record: JournalRecord?

@@ -20,7 +20,7 @@ package protocol SharedDatabase: AnyObject, Sendable, CustomStringConvertible {
     /// - Throws: ``JournalFailure`` with code `unknown` if the claim may have taken effect; `input-output`.
     func claim(_ stores: [StoreName], above floors: [Epoch], _ claim: LeaderClaim) throws(JournalFailure) -> [Epoch]?
 
-    /// Notes that a node stands by, until `lease` has passed.
+    /// Records that a node stands by, and the last record of each store that it has read.
     func standBy(_ node: NodeID, for stores: [StoreName], heads: [JournalSequence]) throws(JournalFailure)
 
     /// A node that stands by and has noted so within a duration, other than `node`: the one that has read most.
@@ -46,8 +46,12 @@ package protocol SharedDatabase: AnyObject, Sendable, CustomStringConvertible {
 
     /// - Parameter fence: if there is one, the content is read only where this claim is in effect.
     /// - Returns: `nil` if the claim is not in effect.
-    /// - Throws: ``JournalFailure`` with code `misfit` if the database has no such store.
+    /// - Throws: ``JournalFailure`` with code `misfit` if the database has no such store, `damaged`, `input-output`.
     func contents(of store: StoreName, by fence: Fence?) throws(JournalFailure) -> SharedContents?
+    /// The records after one, up to about `maxBytes`: at least one, if there is one.
+    ///
+    /// - Returns: no records if the claim is not in effect.
+    /// - Throws: ``JournalFailure`` with code `pruned`, `damaged` or `input-output`.
     func records(
         of store: StoreName,
         after sequence: JournalSequence,
@@ -59,12 +63,17 @@ package protocol SharedDatabase: AnyObject, Sendable, CustomStringConvertible {
 
     // MARK: Snapshots
 
+    /// Stores a snapshot, in parts; readers see it when it is complete.
+    ///
+    /// - Throws: ``JournalFailure`` with code `input-output`, also if another node leads.
     func store(
         _ snapshot: JournalSnapshot,
         as kind: SnapshotKind,
         of store: StoreName,
         by fence: Fence
     ) throws(JournalFailure)
+    /// Removes the oldest snapshots except for two, and the records before them, while the records after the second
+    /// oldest have at least `historyBytes`.
     func prune(_ store: StoreName, keeping historyBytes: Int, by fence: Fence) throws(JournalFailure)
 
     // MARK: Actions that ended a process
@@ -74,7 +83,7 @@ package protocol SharedDatabase: AnyObject, Sendable, CustomStringConvertible {
     func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes]
     func removeCrashes(of session: SessionID, _ number: ActionNumber, of store: StoreName) throws(JournalFailure)
 
-    /// Closes the connections for a store.
+    /// Closes the connection for the commits of a store.
     func close(_ store: StoreName)
 }
 
@@ -113,7 +122,7 @@ package enum CommitReply: Hashable, Sendable {
     /// - Parameters:
     ///   - duration: since the statement was sent.
     ///   - count: the number of rows that the statement writes if its condition is met.
-    ///   - late: a slower answer may be that of an operator who has stopped to wait for another server.
+    ///   - late: a slower answer is late.
     package init(_ answer: StatementAnswer, after duration: Duration, expecting count: Int, late: Duration) {
         self =
             switch answer {
@@ -126,6 +135,16 @@ package enum CommitReply: Hashable, Sendable {
             case .failed(_, let reason): .unknown(reason)
             }
     }
+}
+
+/// What the time of a commit says about its outcome.
+package struct CommitTimes: Sendable {
+    /// A slower answer may be that of an operator who has stopped waiting for another server.
+    package var late = Duration.milliseconds(500)
+    /// Without an answer in this time, the outcome is unknown.
+    package var limit = Duration.seconds(1)
+
+    package init() {}
 }
 
 /// What a database answers to a statement that writes.

@@ -103,9 +103,9 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         let (last, attempts) = progress.withLock { ($0.last, $0.attempts) }
         let result: CommitReply
         switch attempts {
-        case 0: result = first(records, after: last, fence)
-        // Alternately, because either may be what is needed: the records are stored, or they are not. Only the next
-        // renewal says that they are settled: this one may be committed on one server alone, as they may be.
+        case 0: result = appendFirst(records, after: last, fence)
+        // Alternately: a renewal at `end` succeeds if the records are stored, an append if they are not. This renewal
+        // does not settle them, since it may be on one server alone, as they may be; the next one does.
         case let attempt where attempt % 2 == 1:
             result = renew(at: end, settled: last, fence)
         default: result = database.append(records, to: store, after: last, by: fence)
@@ -125,10 +125,10 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         }
     }
 
-    private func first(_ records: [JournalRecord], after last: JournalSequence, _ fence: Fence) -> CommitReply {
+    private func appendFirst(_ records: [JournalRecord], after last: JournalSequence, _ fence: Fence) -> CommitReply {
         let reply = database.append(records, to: store, after: last, by: fence)
         guard reply == .refused else { return reply }
-        // The database may have stopped to wait for another server, or may wait for one again: the row tells it then.
+        // The database may have stopped waiting for another server, or may wait for one again: the row tells it then.
         guard renew(at: last, settled: last, fence) == .confirmed else { return .refused }
         return database.append(records, to: store, after: last, by: fence)
     }

@@ -43,14 +43,14 @@ package struct LeaderMachine: Hashable, Sendable {
     /// The last claim.
     private var claim: LeaderClaim?
     /// When the last confirmed commit was sent.
-    private var confirmedSince = Instant.origin
+    private var lastConfirmedSent = Instant.origin
     /// The next time to look, to renew, or to be muted; `nil` while an answer is awaited.
     private var nextStep: Instant?
     private var lastNotice: LeaderNotice?
 
     /// - Parameters:
     ///   - identity: of the node, by which a leader names its heir.
-    ///   - endpoint: where the node would take actions, for people.
+    ///   - endpoint: where the node would take actions: shown in logs and `status`.
     package init(_ settings: LeaderSettings, identity: NodeID, endpoint: String, now: Instant) {
         (self.settings, self.identity, self.endpoint) = (settings, identity, endpoint)
         nextStep = now
@@ -65,8 +65,8 @@ package struct LeaderMachine: Hashable, Sendable {
         }
     }
 
-    /// Until then no other node can have claimed, as far as this node's clock is right.
-    private var validUntil: Instant { confirmedSince.advanced(by: settings.leaseTime - settings.margin) }
+    /// Until then no other node can have claimed, if this node's clock is right.
+    private var validUntil: Instant { lastConfirmedSent.advanced(by: settings.leaseTime - settings.margin) }
     private var mutedUntil: Instant { validUntil.advanced(by: settings.maxMutedTime) }
 
     /// Whether the node may take actions and publish now. Asked before each turn, since the process may have been
@@ -85,7 +85,8 @@ package struct LeaderMachine: Hashable, Sendable {
     package mutating func tick(at now: Instant, into directives: inout [LeaderDirective]) {
         _ = mayServe(at: now, into: &directives)
         if phase == .muted, now >= mutedUntil {
-            return end("no commit was confirmed for \(settings.maxMutedTime) more than the lease", &directives)
+            let time = settings.leaseTime - settings.margin + settings.maxMutedTime
+            return end("no commit was confirmed for \(time)", &directives)
         }
         guard let step = nextStep, now >= step else { return }
         switch phase {
@@ -116,7 +117,7 @@ package struct LeaderMachine: Hashable, Sendable {
         guard let rows else { return notice(.unreachable, into: &directives) }
         if !isSame(rows) { seenSince = now }
         seen = rows
-        guard rows.allSatisfy({ $0.isSameTimeline || $0.isSynchronous }) else {
+        guard !rows.contains(where: \.mayLackRecords) else {
             return notice(.lostTail, into: &directives)
         }
         switch copy {
@@ -165,7 +166,7 @@ package struct LeaderMachine: Hashable, Sendable {
             return
         }
         // A recovery may take longer than the lease.
-        (phase, confirmedSince, nextStep) = (.recovering, sent, now.advanced(by: settings.renewalInterval))
+        (phase, lastConfirmedSent, nextStep) = (.recovering, sent, now.advanced(by: settings.renewalInterval))
         directives.append(.recover)
     }
 
@@ -185,8 +186,8 @@ package struct LeaderMachine: Hashable, Sendable {
     ///
     /// - Parameter sent: when it was sent.
     package mutating func confirmed(sent: Instant, at now: Instant, into directives: inout [LeaderDirective]) {
-        guard [.recovering, .leading, .muted].contains(phase), sent > confirmedSince else { return }
-        confirmedSince = sent
+        guard [.recovering, .leading, .muted].contains(phase), sent > lastConfirmedSent else { return }
+        lastConfirmedSent = sent
         guard phase == .muted, now < validUntil else { return }
         // No other node has claimed: the commit named this node's term.
         phase = .leading
@@ -244,14 +245,15 @@ package enum LeaderDirective: Hashable, Sendable {
     case recover
     /// Serve: renew the sockets and publish.
     case lead
-    /// Renew the claim, while the node serves in the queue of commits: ``LeaderMachine/confirmed(sent:at:into:)``.
+    /// Renew the claim; while the node serves, through the queue of commits:
+    /// ``LeaderMachine/confirmed(sent:at:into:)``.
     case renew
     case report(LeaderNotice)
     /// Stop without publishing anything more.
     case end(reason: String)
 }
 
-/// What a node that shares its journal is doing, for people.
+/// What a node that shares its journal is doing, for its log.
 package enum LeaderNotice: Hashable, Sendable {
     case standby(leader: String?)
     /// The copy is not complete yet.

@@ -1,33 +1,3 @@
-/// The identity of a node that shares its stores with others, or of one of its claims: 128 random bits.
-package struct NodeID: Hashable, Sendable, CustomStringConvertible {
-    private let high: UInt64
-    private let low: UInt64
-
-    package init(using generator: inout some RandomNumberGenerator) {
-        (high, low) = (generator.next(), generator.next())
-    }
-
-    /// Reads 16 bytes, the most significant one first; `nil` for another number of bytes.
-    package init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == 16 else { return nil }
-        func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        (high, low) = (number(bytes.prefix(8)), number(bytes.dropFirst(8)))
-    }
-
-    /// 16 bytes, the most significant one first.
-    package var bytes: [UInt8] {
-        [high, low].flatMap { number in withUnsafeBytes(of: number.bigEndian, Array.init) }
-    }
-
-    /// 32 hexadecimal digits.
-    package var description: String {
-        var digits: [UInt8] = []
-        Hexadecimal.append(high, to: &digits)
-        Hexadecimal.append(low, to: &digits)
-        return String(decoding: digits, as: UTF8.self)
-    }
-}
-
 /// What a shared journal says about the leadership of one store.
 package struct LeaderRow: Hashable, Sendable {
     /// Raised by each claim; the epoch of its primary. 0: the store has not been claimed yet.
@@ -50,8 +20,11 @@ package struct LeaderRow: Hashable, Sendable {
     package var isSameTimeline: Bool
     /// Whether the connection is open on which the leader has renewed its claim last.
     package var isConnected: Bool
-    /// Where the leader takes actions, for people.
+    /// Where the leader takes actions: shown in logs and `status`.
     package var endpoint: String?
+
+    /// Whether a server was promoted for which commits did not wait: an operator must accept the loss.
+    package var mayLackRecords: Bool { !isSameTimeline && !isSynchronous }
 
     package init(term: Epoch, beat: UInt64, settled: JournalSequence, head: JournalSequence) {
         (self.term, self.beat, self.settled, self.head) = (term, beat, settled, head)
@@ -63,11 +36,11 @@ package struct LeaderRow: Hashable, Sendable {
 package struct LeaderClaim: Hashable, Sendable {
     /// The identity of the claim.
     package let holder: NodeID
-    /// The node that makes it, which stands by no more then.
+    /// The node that makes it, which no longer stands by then.
     package let node: NodeID
     /// What the node has seen: the claim fails if a term or a beat is another one by then.
     package let seen: [LeaderRow]
-    /// The address of the node, for people.
+    /// Where the node takes actions: shown in logs and `status`.
     package let endpoint: String
 
     package init(holder: NodeID, node: NodeID, seen: [LeaderRow], endpoint: String) {

@@ -41,12 +41,13 @@ final class BlockingJob: @unchecked Sendable {
         onEnd()
     }
 
-    /// Waits in a job until it is answered, while the simulation goes on.
+    /// Suspends the job until `begin` calls its argument with the answer, on the simulation's thread or at once.
     ///
-    /// - Parameters:
-    ///   - completeNow: called if the simulation does not go on before the answer; answers at once.
-    ///   - begin: receives what answers, on the simulation's thread or at once.
-    func wait<Answer>(orNow completeNow: @escaping () -> Void, _ begin: (@escaping (Answer) -> Void) -> Void) -> Answer {
+    /// - Parameter completeNow: called if the job must end before the simulation goes on; has to answer at once.
+    func wait<Answer>(
+        orNow completeNow: @escaping () -> Void,
+        _ begin: (@escaping (Answer) -> Void) -> Void
+    ) -> Answer {
         var answer: Answer?
         var isWaiting = false
         begin { [self] given in

@@ -10,7 +10,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         case leadership, reading, snapshots
         case commits(StoreName)
 
-        var limit: Duration { self == .snapshots || self == .reading ? .seconds(10) : .seconds(1) }
+        var limit: Duration { self == .snapshots || self == .reading ? .seconds(10) : CommitTimes().limit }
     }
 
     private let database: SimulatedDatabase
@@ -23,7 +23,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     /// The number of replies that are lost.
     var lostReplies = 0
     /// When the last confirmed claim or commit was sent, on the process's clock.
-    private(set) var confirmedSince = Instant.origin
+    private(set) var lastConfirmedSent = Instant.origin
 
     init(_ database: SimulatedDatabase, of process: Process, _ path: Path) {
         (self.database, self.process, self.path) = (database, process, path)
@@ -111,8 +111,8 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         world.blockingJob?.wait { [process] end in process.schedule(after: time, end) }
     }
 
-    /// Reads what the server shows.
-    private func read<Answer>(
+    /// Executes a request outside the transactions of stores.
+    private func perform<Answer>(
         _ use: Use,
         _ body: @escaping (DatabaseServer) -> Answer
     ) throws(JournalFailure) -> Answer {
@@ -134,7 +134,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     // MARK: Leadership
 
     func leaders(of stores: [StoreName]) throws(JournalFailure) -> [LeaderRow] {
-        try read(.leadership) { server in
+        try perform(.leadership) { server in
             stores.compactMap { store in
                 guard let content = server.visible[store] else { return nil }
                 var row = content.row
@@ -173,14 +173,14 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         switch answer {
         case .done(rows: 0, _), .failed(state: "55P03", _): return nil
         case .done(_, warning: nil):
-            confirmedSince = start
+            lastConfirmedSent = start
             return terms
         case .done, .failed: throw JournalFailure(.unknown, "the outcome of a claim is unknown")
         }
     }
 
     func standBy(_ node: NodeID, for stores: [StoreName], heads: [JournalSequence]) throws(JournalFailure) {
-        try read(.leadership) { [database] _ in database.standBy(node, heads[0]) }
+        try perform(.leadership) { [database] _ in database.standBy(node, heads[0]) }
     }
 
     func standby(
@@ -188,7 +188,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         within duration: Duration,
         besides node: NodeID
     ) throws(JournalFailure) -> NodeID? {
-        try read(.leadership) { [database] _ in database.standby(within: duration, besides: node) }
+        try perform(.leadership) { [database] _ in database.standby(within: duration, besides: node) }
     }
 
     // MARK: Commits
@@ -224,8 +224,8 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     ) -> CommitReply {
         let start = process.now
         let answer = write(.commits(store), store, by: fence) { $1.image.last == last && change($0, &$1) }
-        let reply = CommitReply(answer, after: start.duration(to: process.now), expecting: 1, late: .milliseconds(500))
-        if reply == .confirmed { confirmedSince = max(confirmedSince, start) }
+        let reply = CommitReply(answer, after: start.duration(to: process.now), expecting: 1, late: CommitTimes().late)
+        if reply == .confirmed { lastConfirmedSent = max(lastConfirmedSent, start) }
         return reply
     }
 
@@ -276,7 +276,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         by fence: Fence,
         resigning: Resignation?
     ) -> CommitReply {
-        // Ends the repetitions of a commit.
+        // After the end of the process, any answer that is final ends the repetitions of a commit.
         guard process.isAlive else { return .confirmed }
         return commit(store, at: last, by: fence) { [process] server, content in
             guard !content.row.isResigned else { return false }
@@ -292,11 +292,11 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     // MARK: Content
 
     private func image(of store: StoreName) throws(JournalFailure) -> JournalImage {
-        try read(.reading) { $0.visible[store]?.image ?? JournalImage() }
+        try perform(.reading) { $0.visible[store]?.image ?? JournalImage() }
     }
 
     func contents(of store: StoreName, by fence: Fence?) throws(JournalFailure) -> SharedContents? {
-        try read(.reading) { server in
+        try perform(.reading) { server in
             guard let content = server.visible[store], fence.map({ Self.isInEffect($0, content) }) ?? true else {
                 return nil
             }
@@ -310,7 +310,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         maxBytes: Int,
         by fence: Fence?
     ) throws(JournalFailure) -> [JournalRecord] {
-        let content = try read(.reading) { $0.visible[store] }
+        let content = try perform(.reading) { $0.visible[store] }
         guard let content, fence.map({ Self.isInEffect($0, content) }) ?? true else { return [] }
         return try content.image.records(after: sequence, maxBytes: maxBytes)
     }
@@ -352,15 +352,15 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
     // MARK: Actions that ended a process
 
     func add(_ crashes: [CrashMarker.Crashes], of store: StoreName) throws(JournalFailure) {
-        try read(.leadership) { [database] _ in database.add(crashes, of: store) }
+        try perform(.leadership) { [database] _ in database.add(crashes, of: store) }
     }
 
     func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes] {
-        try read(.leadership) { [database] _ in database.crashes(of: store) }
+        try perform(.leadership) { [database] _ in database.crashes(of: store) }
     }
 
     func removeCrashes(of session: SessionID, _ number: ActionNumber, of store: StoreName) throws(JournalFailure) {
-        try read(.snapshots) { [database] _ in database.remove(session, number, of: store) }
+        try perform(.snapshots) { [database] _ in database.remove(session, number, of: store) }
     }
 
     func close(_ store: StoreName) {}

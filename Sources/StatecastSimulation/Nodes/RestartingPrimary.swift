@@ -282,9 +282,9 @@ final class RestartingPrimary: @unchecked Sendable {
         guard process.canOutput() else { return false }
         if let client {
             world.require(
-                process.now < client.confirmedSince.advanced(by: configuration.leaseTime),
+                process.now < client.lastConfirmedSent.advanced(by: configuration.leaseTime),
                 .silentAfterLease,
-                "\(process.name) publishes, and its last confirmed commit was sent at \(client.confirmedSince.offset)"
+                "\(process.name) publishes; its last confirmed commit was sent at \(client.lastConfirmedSent.offset)"
             )
         }
         if let (address, frame) = try? Message.decode(message),
