@@ -30,6 +30,8 @@ public final class CrashMarker: @unchecked Sendable {
     /// The action being reduced, followed by the suspects.
     private let notes: UnsafeMutablePointer<Note>
     private let isOwned: Bool
+    /// What the nodes that share a journal have seen together, instead of what this marker has seen.
+    package var shared: [Crashes]?
 
     /// Creates a marker that exists as long as this object.
     public init() {
@@ -91,32 +93,28 @@ public final class CrashMarker: @unchecked Sendable {
         }
     }
 
-    /// Of each suspect, oldest first: several nodes add up what they have seen.
+    /// What this marker has seen of each suspect, oldest first.
     package var crashes: [Crashes] {
-        get {
-            (1...Self.maxSuspects).map { notes[$0] }.filter { $0.count > 0 }.map { note in
-                let session = SessionID(high: note.high, low: note.low)
-                return Crashes(session: session, number: ActionNumber(note.number), count: note.count)
-            }
-        }
-        set {
-            setSuspects(
-                newValue.map { crash in
-                    let (session, number) = (crash.session, crash.number.rawValue)
-                    return Note(high: session.high, low: session.low, number: number, count: crash.count)
-                }
-            )
+        (1...Self.maxSuspects).map { notes[$0] }.filter { $0.count > 0 }.map { note in
+            let session = SessionID(high: note.high, low: note.low)
+            return Crashes(session: session, number: ActionNumber(note.number), count: note.count)
         }
     }
 
     /// The actions that may have ended the process, oldest first.
     package var suspects: [Suspect] {
-        crashes.map { Suspect(session: $0.session, number: $0.number, isPoison: $0.count >= Self.maxCrashes) }
+        (shared ?? crashes).map {
+            Suspect(session: $0.session, number: $0.number, isPoison: $0.count >= Self.maxCrashes)
+        }
     }
+
+    /// Removes all suspects: they have been reported to the other nodes.
+    package func removeSuspects() { setSuspects([]) }
 
     /// Clears an action whose outcome is durable.
     public func resolve(_ session: SessionID, _ number: ActionNumber) {
         let resolved = Note(high: session.high, low: session.low, number: number.rawValue, count: 0)
         for index in 1...Self.maxSuspects where notes[index].names(resolved) { notes[index] = .none }
+        shared?.removeAll { ($0.session, $0.number) == (session, number) }
     }
 }

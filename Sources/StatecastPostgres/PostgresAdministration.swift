@@ -28,12 +28,20 @@ extension PostgresDatabase {
     ) throws(JournalFailure) {
         let store = PostgresValue.text(identity.store.text)
         let count = try perform(.snapshots) { connection throws(PostgresFailure) in
-            try createTables(connection)
-            let values = [store, .integer(PostgresSchema.format)] + identity.values(first: first)
-            let moved = place.map { PostgresValue.text($0) } ?? .nullText
-            let count = try connection.execute(Self.insertStore, values + [moved]).writtenCount
-            try connection.execute(Self.insertLeader, [store, .bits(first)])
-            return count
+            // All or nothing: the command may be interrupted.
+            try connection.execute("BEGIN")
+            do throws(PostgresFailure) {
+                try createTables(connection)
+                let values = [store, .integer(PostgresSchema.format)] + identity.values(first: first)
+                let moved = place.map { PostgresValue.text($0) } ?? .nullText
+                let count = try connection.execute(Self.insertStore, values + [moved]).writtenCount
+                try connection.execute(Self.insertLeader, [store, .bits(first)])
+                try connection.execute("COMMIT")
+                return count
+            } catch {
+                _ = try? connection.execute("ROLLBACK")
+                throw error
+            }
         }
         guard count == 1 else {
             throw JournalFailure(.misfit, "the database \(description) has a store \"\(identity.store)\" already")
@@ -41,11 +49,14 @@ extension PostgresDatabase {
     }
 
     /// Not again where they are: a change of a table would wait for readers, and commits for it.
-    func createTables(_ connection: PostgresConnection) throws(PostgresFailure) {
-        let exists = try connection.execute("SELECT to_regclass('statecast.store') IS NOT NULL")
-            .map { column throws(PostgresFailure) in try column(0).boolean() }
-        guard exists.first != true else { return }
+    private func createTables(_ connection: PostgresConnection) throws(PostgresFailure) {
+        guard try !tablesExist(connection) else { return }
         for sql in PostgresSchema.statements { try connection.execute(sql) }
+    }
+
+    func tablesExist(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+        try connection.execute("SELECT to_regclass('statecast.store') IS NOT NULL")
+            .map { column throws(PostgresFailure) in try column(0).boolean() }.first == true
     }
 
     // MARK: Status
@@ -118,12 +129,19 @@ extension PostgresDatabase {
         }
     }
 
+    /// Executes a statement that may be repeated: its connection may have been idle during a copy, and be lost.
     @discardableResult
     func change(_ sql: String, _ values: [PostgresValue]) throws(JournalFailure) -> Int {
-        try perform(.snapshots) { connection throws(PostgresFailure) in
-            let result = try connection.execute(sql, values)
-            if let warning = result.warning { throw PostgresFailure(.other, warning) }
-            return result.writtenCount
+        func once() throws(JournalFailure) -> Int {
+            try perform(.snapshots) { connection throws(PostgresFailure) in
+                let result = try connection.execute(sql, values)
+                if let warning = result.warning { throw PostgresFailure(warning) }
+                return result.writtenCount
+            }
+        }
+        do throws(JournalFailure) { return try once() } catch {
+            guard error.code == .inputOutput else { throw error }
+            return try once()
         }
     }
 }

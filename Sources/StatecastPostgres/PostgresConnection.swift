@@ -28,15 +28,15 @@ final class PostgresConnection {
     /// - Parameters:
     ///   - options: of libpq; later ones replace earlier ones.
     ///   - limit: how long a statement may take.
-    /// - Throws: ``PostgresFailure`` with kind `unreachable`.
+    /// - Throws: ``PostgresFailure``
     init(_ options: [(name: String, value: String)], limit: Duration) throws(PostgresFailure) {
         self.limit = limit
         guard let connection = Self.connect(options) else {
-            throw PostgresFailure(.unreachable, "no memory for a connection")
+            throw PostgresFailure("no memory for a connection")
         }
         self.connection = connection
         guard PQstatus(connection) == CONNECTION_OK, PQsetnonblocking(connection, 1) == 0 else {
-            throw PostgresFailure(.unreachable, message)
+            throw PostgresFailure(message)
         }
         PQsetNoticeReceiver(
             connection,
@@ -85,7 +85,7 @@ final class PostgresConnection {
     /// Executes one statement, which is a transaction of its own.
     ///
     /// - Parameter more: how much longer than others it may take.
-    /// - Throws: ``PostgresFailure``; the kind is `unreachable` or `unanswered` if the connection is unusable after it.
+    /// - Throws: ``PostgresFailure``; the connection may be unusable after it.
     @discardableResult
     func execute(
         _ sql: String,
@@ -187,19 +187,19 @@ final class PostgresConnection {
 
     private func lost() -> PostgresFailure {
         isUsable = false
-        return PostgresFailure(.unreachable, message.isEmpty ? "the connection was lost" : message)
+        return PostgresFailure(message.isEmpty ? "the connection was lost" : message)
     }
 
     private func unanswered() -> PostgresFailure {
         isUsable = false
         let server = "check the server, and the one that its commits wait for"
-        return PostgresFailure(.unanswered, "no answer within \(limit): \(server)")
+        return PostgresFailure("no answer within \(limit): \(server)")
     }
 }
 
 extension String {
     /// libpq's messages may have several lines.
-    fileprivate var singleLine: String {
+    var singleLine: String {
         split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ")
     }
 }

@@ -45,14 +45,14 @@ public final class PostgresDatabase: Sendable, CustomStringConvertible {
 
     /// A failure of a statement that is safe to repeat.
     func failure(_ failure: PostgresFailure) -> JournalFailure {
-        switch failure.kind {
-        case .refused("3F000"), .refused("42P01"):
+        switch failure.state {
+        case "3F000", "42P01":
             JournalFailure(
                 .misfit,
                 "the database \(description) has no tables of statecast: create a store there with statecast-journal "
                     + "create \(description) STORE"
             )
-        case .refused("53100"): JournalFailure(.storageFull, "the database \(description) has no room: \(failure)")
+        case "53100": JournalFailure(.storageFull, "the database \(description) has no room: \(failure)")
         default: JournalFailure(.inputOutput, "the database \(description): \(failure)")
         }
     }

@@ -70,7 +70,7 @@ extension PostgresDatabase: SharedDatabase {
                     try result.map { column throws(PostgresFailure) in Epoch(try column(0).bits()) }, result.warning
                 )
             }
-            if let warning { throw PostgresFailure(.other, warning) }
+            if let warning { throw PostgresFailure(warning) }
             guard terms.count == stores.count else { return nil }
             // If it fails, the node is taken for a standby for up to a minute.
             _ = try? connections.with(.leadership) { connection throws(PostgresFailure) in
@@ -79,7 +79,7 @@ extension PostgresDatabase: SharedDatabase {
             return terms
         } catch {
             // Division by zero: see the statement. A lock that was not free in time, or a deadlock: others claim.
-            if case .refused(let state) = error.kind, ["22012", "55P03", "40P01"].contains(state) { return nil }
+            if ["22012", "55P03", "40P01"].contains(error.state) { return nil }
             throw JournalFailure(.unknown, "the outcome of a claim is unknown: \(error)")
         }
     }

@@ -7,7 +7,8 @@ extension PostgresDatabase {
     private static let tables = ["record", "chunk", "snapshot", "epoch", "suspect", "standby", "leader", "store"]
     // A copy that was interrupted, or a store that is elsewhere, and was not written since it left.
     private static let isReplaceable = """
-        EXISTS (SELECT FROM statecast.store s WHERE s.store = $1 AND (s.moved = $2 OR s.moved LIKE 'moved to %')
+        EXISTS (SELECT FROM statecast.store s WHERE s.store = $1
+            AND (s.moved IN ('from ' || $2, 'to ' || $2) OR s.moved LIKE 'moved to %')
           AND NOT EXISTS (SELECT FROM statecast.record r WHERE r.store = $1 AND r.sequence > $3))
         """
     private static let insertEpoch = "INSERT INTO statecast.epoch VALUES ($1, $2, $3, $4, $5, $6)"
@@ -26,11 +27,11 @@ extension PostgresDatabase {
         let snapshots = try source.snapshots()
         guard let oldest = snapshots.first else { throw JournalFailure(.damaged, "\(place) has no snapshot") }
         try perform(.snapshots) { connection throws(PostgresFailure) in
-            try createTables(connection)
+            guard try tablesExist(connection) else { return }
             for table in Self.tables {
                 try connection.execute(
                     "DELETE FROM statecast.\(table) WHERE store = $1 AND \(Self.isReplaceable)",
-                    [.text(store.text), .text("from \(place)"), .bits(contents.last)],
+                    [.text(store.text), .text(place), .bits(contents.last)],
                     more: .seconds(60)
                 )
             }

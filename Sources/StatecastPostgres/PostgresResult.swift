@@ -59,34 +59,22 @@ struct PostgresResult {
 
 /// Why a statement failed.
 struct PostgresFailure: Error, CustomStringConvertible {
-    enum Kind: Hashable {
-        /// There is no connection, or it was lost: a statement may have taken effect.
-        case unreachable
-        /// No answer in time: the statement may take effect at any later time.
-        case unanswered
-        /// The server refused the statement, with its SQLSTATE.
-        case refused(String)
-        case other
-    }
-
-    let kind: Kind
+    /// The SQLSTATE with which the server refused it; `nil`: there was no answer, or another one than expected. Then it
+    /// may take effect at any later time.
+    let state: String?
     let description: String
 
-    init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+    init(_ description: String, state: String? = nil) { (self.description, self.state) = (description, state) }
 
     init(_ result: ResultPointer) {
         let message = result.field("M") ?? "an error without a message"
-        guard let state = result.field("C") else { self.init(.unreachable, message); return }
+        guard let state = result.field("C") else { self.init(message); return }
         // A prepared statement is absent, or is that of another connection.
         guard !["26000", "42P05"].contains(state) else { self = .withoutSession; return }
-        self.init(.refused(state), "\(message) (SQLSTATE \(state))")
+        self.init("\(message) (SQLSTATE \(state))", state: state)
     }
 
     static let withoutSession = Self(
-        .other,
         "a pooler gives the statements of a connection to several sessions: set pool_mode=session in it"
     )
-
-    /// The SQLSTATE; `nil`: the server has not answered.
-    var state: String? { if case .refused(let state) = kind { state } else { nil } }
 }

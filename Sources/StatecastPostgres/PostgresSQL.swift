@@ -18,11 +18,12 @@ enum PostgresSQL {
         """
     }
 
-    /// The last record of a store; of one without records, the one at which its history begins.
+    /// The last record of a store; of one without records, the one at which its history begins. Its names of tables are
+    /// others than those of the statements.
     static func head(_ store: String) -> String {
         """
-        coalesce((SELECT max(r.sequence) FROM statecast.record r WHERE r.store = \(store)),
-          (SELECT s.first FROM statecast.store s WHERE s.store = \(store)))
+        coalesce((SELECT max(head_r.sequence) FROM statecast.record head_r WHERE head_r.store = \(store)),
+          (SELECT head_s.first FROM statecast.store head_s WHERE head_s.store = \(store)))
         """
     }
 }

@@ -5,7 +5,6 @@ enum PostgresSchema {
     /// The version of the tables, in each row of `store`.
     static let format: Int64 = 1
 
-    /// Each is a transaction of its own, and can be repeated.
     static let statements = [
         "CREATE SCHEMA IF NOT EXISTS statecast",
         // Of the write-ahead log, which a promotion changes at once; `pg_control_checkpoint()` shows it later.
@@ -52,7 +51,7 @@ enum PostgresSchema {
         // Compressing them again would cost time and gain nothing.
         "ALTER TABLE statecast.record ALTER body SET STORAGE EXTERNAL",
         "ALTER TABLE statecast.chunk ALTER body SET STORAGE EXTERNAL",
-        // The last one: it shows that all are there. `first` is the record at which the history here begins; `moved` is
+        // `first` is the record at which the history here begins; `moved` is
         // "from PLACE" until a copy is complete, "to PLACE" while it is copied, and then "moved to PLACE".
         """
         CREATE TABLE IF NOT EXISTS statecast.store (store text PRIMARY KEY, format int NOT NULL,

@@ -78,7 +78,7 @@ extension PostgresDatabase {
         let chunks = stride(from: 0, to: snapshot.state.count, by: Self.chunkBytes).map {
             Array(snapshot.state[$0..<min($0 + Self.chunkBytes, snapshot.state.count)])
         }
-        let otherLeads = PostgresFailure(.other, "another node leads the store \"\(store)\"")
+        let otherLeads = PostgresFailure("another node leads the store \"\(store)\"")
         try write { connection throws(PostgresFailure) in
             let place = fenced(store, fence) + [.bits(snapshot.entry.sequence)]
             // The last statement waits for the other server, and its place in the log covers the ones before it.
@@ -95,7 +95,7 @@ extension PostgresDatabase {
                 .integer(snapshot.checksum), .bytes(snapshot.context),
             ]
             let result = try connection.execute(Self.insertSnapshot, place + head)
-            if let warning = result.warning { throw PostgresFailure(.other, warning) }
+            if let warning = result.warning { throw PostgresFailure(warning) }
             guard result.writtenCount == 1 else { throw otherLeads }
             let old = try connection.execute(Self.interimBefore, [.text(store.text), .bits(snapshot.entry.sequence)])
                 .map { column throws(PostgresFailure) in try column(0).bits() }
@@ -137,9 +137,11 @@ extension PostgresDatabase {
         "SELECT coalesce(sum(bytes), 0)::bigint FROM statecast.record WHERE store = $1 AND sequence > $2"
 
     private func recordBytes(of store: StoreName, after sequence: JournalSequence) throws(JournalFailure) -> Int {
-        try rows(.reading, Self.bytesAfter, [.text(store.text), .bits(sequence)]) { column throws(PostgresFailure) in
-            Int(try column(0).integer())
-        }.first ?? 0
+        // It reads all kept rows, which takes longer than other statements if the disk is slow.
+        try perform(.snapshots) { connection throws(PostgresFailure) in
+            try connection.execute(Self.bytesAfter, [.text(store.text), .bits(sequence)], more: .seconds(50))
+                .map { column throws(PostgresFailure) in Int(try column(0).integer()) }.first ?? 0
+        }
     }
 
     private func write(

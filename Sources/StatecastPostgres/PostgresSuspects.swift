@@ -7,7 +7,10 @@ extension PostgresDatabase {
         INSERT INTO statecast.suspect VALUES ($1, $2, $3, $4)
         ON CONFLICT (store, session, number) DO UPDATE SET crashes = suspect.crashes + excluded.crashes
         """
-    private static let crashesOf = "SELECT session, number, crashes FROM statecast.suspect WHERE store = $1"
+    // A row stays if its action comes no more, so the table may have many.
+    private static let crashesOf = """
+        SELECT session, number, crashes FROM statecast.suspect WHERE store = $1 ORDER BY crashes DESC LIMIT 1000
+        """
     private static let removeCrashes =
         "DELETE FROM statecast.suspect WHERE store = $1 AND session = $2 AND number = $3"
 
@@ -23,7 +26,7 @@ extension PostgresDatabase {
     package func crashes(of store: StoreName) throws(JournalFailure) -> [CrashMarker.Crashes] {
         try rows(.leadership, Self.crashesOf, [.text(store.text)]) { column throws(PostgresFailure) in
             guard let session = SessionID(try column(0).text()) else {
-                throw PostgresFailure(.other, "the table suspect holds an invalid session")
+                throw PostgresFailure("the table suspect holds an invalid session")
             }
             return CrashMarker.Crashes(
                 session: session,

@@ -15,7 +15,7 @@ struct PostgresURI: Hashable, Sendable, CustomStringConvertible {
         }
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &message) else {
-            let reason = message.map { String(cString: $0) } ?? "no memory"
+            let reason = message.map { String(cString: $0).singleLine } ?? "no memory"
             PQfreemem(message)
             throw JournalFailure(.misfit, "the URI of the database is not well-formed: \(reason)")
         }

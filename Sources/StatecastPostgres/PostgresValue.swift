@@ -109,6 +109,6 @@ struct PostgresColumn {
     }
 
     private func mismatch(_ expected: String) -> PostgresFailure {
-        PostgresFailure(.other, "a column holds \(bytes.map { "\($0.count) bytes" } ?? "null"), expected \(expected)")
+        PostgresFailure("a column holds \(bytes.map { "\($0.count) bytes" } ?? "null"), expected \(expected)")
     }
 }

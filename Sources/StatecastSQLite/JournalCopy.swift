@@ -1,7 +1,7 @@
 import Foundation
 package import StatecastCore
 package import StatecastJournal
-import StatecastProtocol
+package import StatecastProtocol
 import StatecastThreading
 
 /// A copy of a journal that was made.
@@ -50,14 +50,14 @@ extension JournalReader {
     ///
     /// - Parameters:
     ///   - place: where it is moved to. A move that was interrupted can be repeated to the same place only.
-    ///   - copy: copies the journal, and checks the copy.
+    ///   - copy: copies the journal, and checks the copy, unless an earlier move has completed it.
     ///   - release: lets the copy be used.
     /// - Throws: ``JournalFailure`` with code `in-use`, `misfit` or `damaged`, and what `copy` throws; then it stays
     ///   here.
     package static func move(
         _ path: String,
         to place: String,
-        copy: (JournalReader) throws(JournalFailure) -> Void,
+        copy: (_ reader: JournalReader, _ isCompleted: Bool) throws(JournalFailure) -> Void,
         release: () throws(JournalFailure) -> Void
     ) throws(JournalFailure) {
         let directory = JournalDirectory(path: path)
@@ -69,7 +69,7 @@ extension JournalReader {
         let isRepeated = marks.purpose == .moving && (try? String(contentsOfFile: note, encoding: .utf8)) == place
         if !isRepeated { try marks.checkServable() }
         try reader.checkEnd()
-        try copy(reader)
+        try copy(reader, isRepeated)
         do { try Data(place.utf8).write(to: URL(filePath: note)) } catch {
             throw JournalFailure(.inputOutput, "cannot write \(note): \(error.localizedDescription)")
         }
@@ -82,11 +82,17 @@ extension JournalReader {
 extension JournalCopy {
     /// Removes a copy that was interrupted.
     ///
+    /// - Returns: what the directory contains if it has a complete journal of the store.
     /// - Throws: ``JournalFailure`` if a journal cannot be made in the directory.
-    package static func prepare(at path: String) throws(JournalFailure) {
+    package static func prepare(at path: String, for store: StoreName) throws(JournalFailure) -> JournalContents? {
         let directory = JournalDirectory(path: path)
-        if (try? CommitMarkFile(reading: directory))?.purpose == .unfinished { directory.removeJournal() }
+        let purpose = (try? CommitMarkFile(reading: directory))?.purpose
+        if purpose == .journal, let present = try? JournalReader(at: path).contents(), present.identity.store == store {
+            return present
+        }
+        if purpose == .unfinished { directory.removeJournal() }
         try directory.requireEmpty()
+        return nil
     }
 
     /// Creates a journal in a directory with the history of another one, and with its lineage.

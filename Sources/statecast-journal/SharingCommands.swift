@@ -149,9 +149,11 @@ struct AcceptLossCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let identity = try JournalIdentity.new(store)
-            try PostgresDatabase(database.uri).acceptLoss(identity, isForced: force)
+            let database = try PostgresDatabase(database.uri)
+            try database.acceptLoss(identity, isForced: force)
+            let head = try database.leaders(of: [identity.store]).first.map { " head=\($0.head)" } ?? ""
             try await LineOutput().write(
-                VisibleText.line("continues store=\(identity.store) lineage=\(identity.lineage)")
+                VisibleText.line("continues store=\(identity.store)\(head) lineage=\(identity.lineage)")
             )
         }
     }
@@ -212,12 +214,10 @@ struct MoveCommand: AsyncParsableCommand {
         try JournalReader.move(
             from,
             to: to,
-            copy: { reader throws(JournalFailure) in
-                // An earlier move may have been interrupted just before its end.
-                let present = try? database.contents(of: identity.store, by: nil)?.contents.identity
-                if present?.lineage != identity.lineage {
-                    try database.copy(reader.contents(), from: reader, at: place)
-                }
+            copy: { reader, isCompleted throws(JournalFailure) in
+                // An earlier move may have been interrupted just before its end, when the copy was released.
+                let present = isCompleted ? try? database.contents(of: identity.store, by: nil) : nil
+                if present == nil { try database.copy(reader.contents(), from: reader, at: place) }
             },
             release: { () throws(JournalFailure) in try database.release(identity.store) }
         )
@@ -226,19 +226,28 @@ struct MoveCommand: AsyncParsableCommand {
 
     private func toDirectory(_ store: StoreName) throws -> (StoreName, Lineage) {
         let database = try PostgresDatabase(from)
-        try JournalCopy.prepare(at: to)
+        let present = try JournalCopy.prepare(at: to, for: store)
+        if let row = try database.leaders(of: [store]).first, row.isConnected, !row.isResigned {
+            throw JournalFailure(
+                .inUse,
+                "the store \"\(store)\" is led by \(row.endpoint ?? "a node"), whose connection is open: stop all nodes"
+            )
+        }
         let place = Self.place(to)
         let contents = try database.withhold(store, for: place)
+        // An earlier move may have been interrupted just before its end.
+        let isComplete = present.map { $0.identity == contents.identity && $0.last >= contents.last } ?? false
         let source = SharedJournal(database, store: store, crashMarker: CrashMarker())
-        do { _ = try JournalCopy.make(at: to, contents, from: source) } catch {
-            try database.release(store)
+        do { if !isComplete { _ = try JournalCopy.make(at: to, contents, from: source) } } catch {
+            // If this fails, too, the command can be repeated.
+            try? database.release(store)
             throw error
         }
         try database.finishMove(store, to: place)
         return (store, contents.identity.lineage)
     }
 
-    /// A path on this machine, for people and repetitions.
+    /// A path on this machine: shown in messages, and compared when a move is repeated.
     private static func place(_ path: String) -> String {
         "\(ProcessInfo.processInfo.hostName):\(URL(fileURLWithPath: path).path)"
     }

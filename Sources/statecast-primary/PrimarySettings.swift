@@ -53,6 +53,9 @@ enum JournalLocation {
                 throw error.code == .misfit ? CommandFailure.wrongUsage(error.message) : error
             }
         }
+        if let path, path.contains(":/") || path.lowercased().hasPrefix("postgresql/") {
+            throw CommandFailure.wrongUsage("--journal is a directory or postgresql://HOST/DATABASE, not \(path)")
+        }
         return SQLiteJournal(at: try path ?? standard(for: store), durability: durability)
     }
 

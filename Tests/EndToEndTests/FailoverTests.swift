@@ -54,6 +54,10 @@ import Testing
                     try await sender.finishInput()
                 }
                 #expect(try await Served(second).epoch == "2")
+                let moved = try await Tool.journal.run(
+                    ["move", server.uri, "\(folder.path)/elsewhere", "--store", "counter"]
+                )
+                #expect(moved.exitCode != 0 && moved.errors.contains("stop all nodes"), "\(moved)")
                 let status = try await status()
                 #expect(status.condition == "led" && status.leader == endpoint("b-actions") && status.head == 2)
             }
@@ -114,11 +118,26 @@ import Testing
         try await sendOne(server.uri)
         // Two places must never continue one history.
         #expect(try await Tool.journal.run(["move", before, server.uri]).exitCode == 78)
+        // The last step of a move fails, and the command is repeated.
+        try server.sql(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'lost'; END $$;
+            CREATE TRIGGER refuse BEFORE UPDATE ON statecast.store FOR EACH ROW WHEN (NEW.moved LIKE 'moved to %')
+              EXECUTE FUNCTION refuse();
+            """
+        )
+        let interrupted = try await Tool.journal.run(["move", server.uri, after, "--store", "counter"])
+        #expect(interrupted.exitCode != 0)
+        try server.sql("DROP FUNCTION refuse CASCADE")
         try await move(server.uri, after, "--store", "counter")
         let again = try await Tool.journal.run(["move", server.uri, "\(folder.path)/other", "--store", "counter"])
         #expect(again.exitCode == 78 && again.errors.contains("is elsewhere"), "\(again)")
         #expect(try await status().condition == "moved")
         try await sendOne(after)
+        // A backup of the database, where the store is still there and may have gone on.
+        try server.sql("UPDATE statecast.store SET moved = NULL")
+        let present = try await Tool.journal.run(["move", after, server.uri])
+        #expect(present.exitCode == 78 && present.errors.contains("already"), "\(present)")
         let verified = try await Tool.journal.run(["verify", after])
         #expect(verified.output == ["whole: revisions 0 to 3, snapshots: 3"], "\(verified)")
         let state = try await Tool.journal.run(["state", after])

@@ -34,6 +34,7 @@ import Testing
         (.primary, ["--nonsense"]), (.primary, ["--publish", "inproc://x"]), (.primary, ["--high-water-mark", "15"]),
         (.agent, ["--interval", "never"]), (.send, ["--session", "", "X"]), (.send, ["--wait", "--timeout", "1", "X"]),
         (.primary, ["--snapshot-records", "0"]), (.primary, ["--history-bytes", "-1"]),
+        (.primary, ["--journal", "postgresq://db1/fleet"]), (.primary, ["--journal", "postgresql://u:word@db1/fleet"]),
     ])
     func `wrong usage ends with 64 and one reason`(_ tool: Tool, _ arguments: [String]) async throws {
         let ending = try await tool.run(arguments)

@@ -25,6 +25,28 @@ import Testing
         #expect(throws: JournalFailure.self) { try database.create(.test) }
     }
 
+    @Test func `Several stores without content share a database`() throws {
+        let begun = JournalIdentity.test.begun
+        let other = JournalIdentity(store: try StoreName("other"), lineage: Lineage(bits: 78), begun: begun)
+        try database.create(other)
+        let rows = try database.leaders(of: [other.store, .test])
+        #expect(rows.map(\.head) == [JournalSequence(0), JournalSequence(0)])
+        #expect(try database.contents(of: other.store, by: nil)?.contents.identity == other)
+        try database.claimTest().start(after: 0)
+    }
+
+    @Test func `A failed creation leaves nothing, and can be repeated`() throws {
+        let server = try PostgresServer()
+        let database = try PostgresDatabase.patient(server.uri)
+        // A table has a type of its name.
+        try server.sql("CREATE SCHEMA statecast; CREATE TYPE statecast.snapshot AS ENUM ('one')")
+        #expect(throws: JournalFailure.self) { try database.create(.test) }
+        #expect(try server.sql("SELECT to_regclass('statecast.leader') IS NULL") == "t")
+        try server.sql("DROP TYPE statecast.snapshot")
+        try database.create(.test)
+        #expect(try database.leaders(of: [.test]).count == 1)
+    }
+
     @Test func `Only the node with the last claim can append`() throws {
         let first = try database.claimTest()
         try first.start(after: 0)
@@ -63,6 +85,9 @@ import Testing
         let next = SharedJournal(database, store: .test, crashMarker: marker)
         try next.readCrashes()
         #expect(marker.suspects == [Suspect(session: session, number: number, isPoison: true)])
+        // The next process on its machine has nothing to add.
+        try SharedJournal(database, store: .test, crashMarker: marker).reportCrashes()
+        #expect(try database.crashes(of: .test).map(\.count) == [2])
         try next.removeCrashes(of: session, number)
         #expect(try database.crashes(of: .test).isEmpty)
     }

@@ -8,6 +8,9 @@ import StatecastThreading
 package enum LeaseReport: Sendable {
     /// A commit or renewal is confirmed that was sent at an instant.
     case confirmed(sent: Instant)
+    /// The outcome of a commit is unknown; it is repeated.
+    case unknown(JournalFailure)
+    /// It has failed for good.
     case failed(JournalFailure)
 }
 
@@ -32,15 +35,15 @@ final class FailoverDriver {
     private var recovered: [any StartableStore] = []
     /// What has failed for good.
     private var failure: StatecastError?
-    /// Why the database could not be read the last time.
-    private var unobserved: JournalFailure?
+    /// Why the outcome of the last claim or commit is unknown.
+    private var unknown: JournalFailure?
     /// When the node has last noted that it stands by.
     private var notedAt: Instant?
 
     private enum Report: Sendable {
         case observed([LeaderRow], LeaderMachine.Copy, isNoted: Bool)
         case unobserved(JournalFailure)
-        case claimed(LeaderClaim, [Epoch]?, sent: Instant)
+        case claimed(LeaderClaim, Result<[Epoch]?, JournalFailure>, sent: Instant)
         case recovered(Result<[any StartableStore], StatecastError>)
         case lease(LeaseReport)
     }
@@ -104,16 +107,25 @@ final class FailoverDriver {
             if isNoted { notedAt = now }
             update { $0.observed(rows, copy: copy, at: now, using: &random, into: &$1) }
         case .unobserved(let failure):
-            unobserved = failure
-            update { $0.observed(nil, copy: .incomplete, at: now, using: &random, into: &$1) }
-        case .claimed(let claim, let terms, let sent):
-            if let terms { self.claim = (claim, terms) }
-            update { $0.claimed(sent: terms == nil ? nil : sent, at: now, into: &$1) }
+            update { $0.unobserved(because: "\(failure)", at: now, into: &$1) }
+        case .claimed(let claim, .success(let terms?), let sent):
+            (self.claim, unknown) = ((claim, terms), nil)
+            update { $0.claimed(sent: sent, at: now, into: &$1) }
+        case .claimed(_, let result, _):
+            // Each repetition may fail for the same reason.
+            if case .failure(let failure) = result, failure.message != unknown?.message {
+                unknown = failure
+                logger.warning("the stores are not claimed: \(failure)")
+            }
+            update { $0.claimed(sent: nil, at: now, into: &$1) }
         case .recovered(.success(let stores)):
             recovered = stores
             update { $0.recovered(at: now, into: &$1) }
         case .recovered(.failure(let error)): fail(error)
-        case .lease(.confirmed(let sent)): update { $0.confirmed(sent: sent, at: now, into: &$1) }
+        case .lease(.confirmed(let sent)):
+            unknown = nil
+            update { $0.confirmed(sent: sent, at: now, into: &$1) }
+        case .lease(.unknown(let failure)): unknown = failure
         case .lease(.failed(let failure)): fail(StatecastError(.journal, "\(failure)", cause: failure))
         }
     }
@@ -142,12 +154,9 @@ final class FailoverDriver {
         case .observe: observe()
         case .claim(let claim):
             let (names, floors) = (stores.map(\.name), stores.map(\.epoch))
-            queue.async { [database, reports, environment, logger] in
+            queue.async { [database, reports, environment] in
                 let sent = environment.now
-                var terms: [Epoch]?
-                do throws(JournalFailure) { terms = try database.claim(names, above: floors, claim) } catch {
-                    logger.info("\(error)")
-                }
+                let terms = Result { () throws(JournalFailure) in try database.claim(names, above: floors, claim) }
                 reports.append(.claimed(claim, terms, sent: sent))
             }
         case .recover: recover()
@@ -159,9 +168,11 @@ final class FailoverDriver {
         case .end(let reason):
             for store in recovered { store.abandon() }
             recovered = []
-            onStep(.end(failure ?? Self.mustRestart(reason)))
+            onStep(.end(failure ?? Self.mustRestart(reason + because)))
         }
     }
+
+    private var because: String { unknown.map { ": \($0)" } ?? "" }
 
     private func observe() {
         let isNoteDue = notedAt.map { environment.now >= $0.advanced(by: settings.renewalInterval) } ?? true
@@ -230,14 +241,21 @@ final class FailoverDriver {
         } catch { return Self.mustRestart("the stores could not be given up: \(error)") }
     }
 
+    /// Waits for what calls the database: a process must not end while it connects, since libpq uses libraries with
+    /// exit handlers.
+    func close() {
+        for store in stores { store.close() }
+        queue.sync {}
+        renewals.sync {}
+    }
+
     private func log(_ notice: LeaderNotice) {
         switch notice {
         case .standby(let leader): logger.notice("standing by", metadata: ["leader": "\(leader ?? "none")"])
         case .reading: logger.notice("reading the records", metadata: ["database": "\(database)"])
         case .outdated:
             logger.warning("a later build has led: this node does not take over until it is upgraded")
-        case .unreachable:
-            logger.warning("the database cannot be read: \(unobserved.map { "\($0)" } ?? "")")
+        case .unreachable(let reason): logger.warning("the database cannot be read: \(reason)")
         case .lostTail:
             logger.error(
                 """
@@ -246,7 +264,7 @@ final class FailoverDriver {
                 """
             )
         case .leading: logger.notice("leading", metadata: ["term": "\(claim?.terms.first.map { "\($0)" } ?? "")"])
-        case .muted: logger.warning("no commit was confirmed for too long: nothing is published until one is")
+        case .muted: logger.warning("nothing is published until a commit is confirmed\(because)")
         }
     }
 }

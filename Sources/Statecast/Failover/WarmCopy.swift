@@ -27,6 +27,8 @@ final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unch
     var head: JournalSequence { copy?.history.sequence ?? JournalSequence(0) }
     var epoch: Epoch { contents?.epochs.last?.epoch ?? Epoch(0) }
 
+    func close() { journal.close() }
+
     // MARK: Following
 
     func follow(_ row: LeaderRow) throws(JournalFailure) -> LeaderMachine.Copy {
@@ -93,8 +95,7 @@ extension StoreCopy {
     /// - Returns: the copy; `nil` if the journal cannot show it, since it has another history or was pruned.
     /// - Throws: ``JournalFailure`` with code `behind` if records of the copy are missing.
     fileprivate func isPrefix(of contents: JournalContents, _ journal: SharedJournal) throws -> StoreCopy? {
-        // Without records after its snapshot, the copy is as soon read again as compared.
-        guard contents.identity.lineage == history.lineage, snapshots.records > 0 else { return nil }
+        guard contents.identity.lineage == history.lineage else { return nil }
         let behind = JournalFailure(
             .behind,
             "the database \(journal) lacks records of the store \"\(contents.identity.store)\" that were durable: this "
@@ -102,6 +103,8 @@ extension StoreCopy {
                 + "accepted, begin a new lineage with statecast-journal accept-loss --force URI STORE"
         )
         guard contents.last >= history.sequence else { throw behind }
+        // Without records after its snapshot, the copy is as soon read again as compared.
+        guard snapshots.records > 0 else { return nil }
         let record: JournalRecord?
         do throws(JournalFailure) {
             record = try journal.records(after: history.sequence.previous, maxBytes: 1).first

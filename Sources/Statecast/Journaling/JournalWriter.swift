@@ -130,7 +130,10 @@ final class JournalWriter: Sendable {
         } catch {
             metrics.failed(error)
             // The same records again: whether they are stored must be known before anything else is.
-            if error.code == .unknown, mayRepeat() { return commits.async { [self] in store(records) } }
+            if error.code == .unknown, mayRepeat() {
+                onLease(.unknown(error))
+                return commits.async { [self] in store(records) }
+            }
             fail(error)
         }
     }
@@ -170,7 +173,7 @@ final class JournalWriter: Sendable {
                 try shared.renew()
                 onLease(.confirmed(sent: sent))
             } catch {
-                if error.code != .unknown { fail(error) }
+                if error.code == .unknown { onLease(.unknown(error)) } else { fail(error) }
             }
         }
     }
@@ -178,7 +181,7 @@ final class JournalWriter: Sendable {
     /// A stop does not wait long for a shared database that does not answer.
     func prepareToStop() { queue.withLock { $0.repetitionsLeft = Self.maxRepetitionsAtEnd } }
 
-    private static let maxRepetitionsAtEnd = 3
+    private static let maxRepetitionsAtEnd = 1
 
     /// Gives up a shared journal, after the commits that are enqueued.
     ///

@@ -12,9 +12,6 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     private let time: Timestamp
     private let lineage: Lineage
 
-    /// The bytes of records that are read at once.
-    private static var bytesAtOnce: Int { 8 << 20 }
-
     /// - Parameter lineage: of a new history.
     init(_ definition: TypedStore<State>, limits: Limits, time: Timestamp, lineage: Lineage) {
         self.definition = definition

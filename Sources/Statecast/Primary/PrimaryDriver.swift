@@ -144,9 +144,11 @@ package final class PrimaryDriver {
         } else {
             stores?.finish()
         }
+        let ended = failover
         (sockets, nextRefresh, failover) = (nil, nil, nil)
         stores?.end()
         stores = nil
+        ended?.close()
         return failure
     }
 

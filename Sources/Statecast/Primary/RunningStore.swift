@@ -31,6 +31,8 @@ package protocol StandbyStore: AnyObject, Sendable {
     ///
     /// - Throws: ``StatecastError`` with code `journal`, caused by a ``JournalFailure``.
     func recover(_ fence: Fence, isSynchronous: Bool, time: Timestamp) throws(StatecastError) -> any StartableStore
+    /// Ends reading, from any thread.
+    func close()
 }
 
 /// A store that is recovered, and not served yet.

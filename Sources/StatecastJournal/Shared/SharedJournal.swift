@@ -20,6 +20,7 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         /// The number of attempts at a commit whose outcome is unknown.
         var attempts = 0
         var isSynchronous = false
+        var isClosed = false
     }
 
     /// - Parameters:
@@ -165,11 +166,11 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         crashMarker.open()
         guard !crashMarker.crashes.isEmpty else { return }
         try database.add(crashMarker.crashes, of: store)
-        crashMarker.crashes = []
+        crashMarker.removeSuspects()
     }
 
     /// Reads what the processes of all nodes have reported.
-    package func readCrashes() throws(JournalFailure) { crashMarker.crashes = try database.crashes(of: store) }
+    package func readCrashes() throws(JournalFailure) { crashMarker.shared = try database.crashes(of: store) }
 
     /// The outcome of an action is durable.
     package func removeCrashes(of session: SessionID, _ number: ActionNumber) throws(JournalFailure) {
@@ -183,7 +184,8 @@ package final class SharedJournal: Journal, CustomStringConvertible {
     }
 
     package func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
-        let (fence, last) = progress.withLock { ($0.fence, $0.last) }
+        let (fence, last, isClosed) = progress.withLock { ($0.fence, $0.last, $0.isClosed) }
+        guard !isClosed else { throw JournalFailure(.inputOutput, "the journal is closed") }
         let records = try database.records(of: store, after: sequence, maxBytes: maxBytes, by: fence)
         // Where the claim is not in effect, there are none.
         guard fence == nil || sequence >= last || !records.isEmpty else { throw fenced }
@@ -206,5 +208,9 @@ package final class SharedJournal: Journal, CustomStringConvertible {
         try database.prune(store, keeping: historyBytes, by: try requireFence())
     }
 
-    package func close() { database.close(store) }
+    /// Ends reading, too: a recovery may read for a long time.
+    package func close() {
+        progress.withLock { $0.isClosed = true }
+        database.close(store)
+    }
 }

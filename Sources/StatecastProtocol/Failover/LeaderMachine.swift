@@ -103,10 +103,10 @@ package struct LeaderMachine: Hashable, Sendable {
     /// The outcome of ``LeaderDirective/observe``.
     ///
     /// - Parameters:
-    ///   - rows: one for each store, in an order that stays; `nil`: the database could not be read.
+    ///   - rows: one for each store, in an order that stays.
     ///   - generator: for the identity of a claim, if one is due.
     package mutating func observed(
-        _ rows: [LeaderRow]?,
+        _ rows: [LeaderRow],
         copy: Copy,
         at now: Instant,
         using generator: inout some RandomNumberGenerator,
@@ -114,7 +114,6 @@ package struct LeaderMachine: Hashable, Sendable {
     ) {
         guard phase == .standby else { return }
         nextStep = now.advanced(by: settings.pollInterval)
-        guard let rows else { return notice(.unreachable, into: &directives) }
         if !isSame(rows) { seenSince = now }
         seen = rows
         guard !rows.contains(where: \.mayLackRecords) else {
@@ -134,6 +133,17 @@ package struct LeaderMachine: Hashable, Sendable {
         )
         (self.claim, phase, nextStep) = (claim, .campaigning, nil)
         directives.append(.claim(claim))
+    }
+
+    /// The database could not be read.
+    package mutating func unobserved(
+        because reason: String,
+        at now: Instant,
+        into directives: inout [LeaderDirective]
+    ) {
+        guard phase == .standby else { return }
+        nextStep = now.advanced(by: settings.pollInterval)
+        notice(.unreachable(reason: reason), into: &directives)
     }
 
     private func isSame(_ rows: [LeaderRow]) -> Bool {
@@ -162,7 +172,7 @@ package struct LeaderMachine: Hashable, Sendable {
     package mutating func claimed(sent: Instant?, at now: Instant, into directives: inout [LeaderDirective]) {
         guard phase == .campaigning else { return }
         guard let sent else {
-            (phase, nextStep) = (.standby, now)
+            (phase, nextStep) = (.standby, now.advanced(by: settings.pollInterval))
             return
         }
         // A recovery may take longer than the lease.
@@ -260,8 +270,8 @@ package enum LeaderNotice: Hashable, Sendable {
     case reading
     /// A later build has led, so this node does not.
     case outdated
-    /// The database cannot be reached.
-    case unreachable
+    /// The database cannot be read.
+    case unreachable(reason: String)
     /// A server was promoted that may lack acknowledged records: an operator must accept the loss.
     case lostTail
     case leading

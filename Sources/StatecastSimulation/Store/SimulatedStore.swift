@@ -227,6 +227,8 @@ private final class NotedStandby: StandbyStore, @unchecked Sendable {
         noteStart(recovered)
         return recovered
     }
+
+    func close() { store.close() }
 }
 
 /// A value for closures that production code requires to be sendable.

@@ -37,7 +37,7 @@ import Testing
     @Test func `A row that could not be read counts as unchanged`() {
         let node = TestNode()
         _ = node.observed(.led, at: 1)
-        #expect(node.observed(nil, at: 2) == [.report(.unreachable)])
+        #expect(node.observed(nil, at: 2) == [.report(.unreachable(reason: "test"))])
         #expect(node.observed(.led, at: 4).hasClaim)
     }
 
@@ -177,7 +177,8 @@ private final class TestNode {
     ) -> [LeaderDirective] {
         var generator = generator
         return run {
-            $0.observed(row.map { [$0] }, copy: copy, at: .seconds(time), using: &generator, into: &$1)
+            guard let row else { return $0.unobserved(because: "test", at: .seconds(time), into: &$1) }
+            $0.observed([row], copy: copy, at: .seconds(time), using: &generator, into: &$1)
         }
     }
 
