@@ -2,6 +2,7 @@ import CounterApp
 import Foundation
 import MetricsTestKit
 import StatecastCoding
+import StatecastJournal
 import StatecastProtocol
 import StatecastZeroMQ
 import Testing
@@ -167,6 +168,21 @@ import enum CoreMetrics.MetricsSystem
             await cluster.node.stop()
             withExtendedLifetime(stranger) {}
         }
+    }
+
+    @Test func `a node that shares its journals reports whether it leads, and until when`() throws {
+        func value(_ label: String) throws -> Double? {
+            try metrics.expectGauge("statecast_primary_" + label).lastValue
+        }
+        let node = FailoverMetrics()
+        node.observed(isLeading: true, leaseLeft: .milliseconds(1500))
+        node.followed(lag: 7)
+        #expect(try (value("leading"), value("lease_seconds"), value("standby_lag_records")) == (1, 1.5, 7))
+        node.observed(isLeading: false, leaseLeft: .zero)
+        #expect(try (value("leading"), value("lease_seconds")) == (0, 0))
+        let store = MeasuredStore(name: "metrics-unknown", metrics: metrics)
+        JournalMetrics(store: try StoreName(store.name)).failed(JournalFailure(.unknown, "test"))
+        #expect(store.total("journal_commits_unknown_total") == 1)
     }
 
     // MARK: The journal

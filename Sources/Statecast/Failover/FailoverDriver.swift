@@ -24,6 +24,7 @@ final class FailoverDriver {
     private let settings: LeaderSettings
     private let environment: any StoreEnvironment
     private let logger: Logger
+    private let metrics = FailoverMetrics()
     private let queue: any WorkQueue
     /// For renewals during a recovery.
     private let renewals: any WorkQueue
@@ -98,7 +99,11 @@ final class FailoverDriver {
         return mayServe
     }
 
-    func tick() { update { $0.tick(at: environment.now, into: &$1) } }
+    func tick() {
+        let now = environment.now
+        update { $0.tick(at: now, into: &$1) }
+        metrics.observed(isLeading: machine.phase == .leading, leaseLeft: machine.leaseLeft(at: now))
+    }
 
     private func handle(_ report: Report) {
         let now = environment.now
@@ -176,12 +181,17 @@ final class FailoverDriver {
 
     private func observe() {
         let isNoteDue = notedAt.map { environment.now >= $0.advanced(by: settings.renewalInterval) } ?? true
-        queue.async { [stores, database, identity, reports] in
+        queue.async { [stores, database, identity, reports, metrics] in
             do throws(JournalFailure) {
                 let names = stores.map(\.name)
                 let rows = try database.leaders(of: names)
                 var copy = LeaderMachine.Copy.complete
-                for (store, row) in zip(stores, rows) { copy = max(copy, try store.follow(row)) }
+                var lag: UInt64 = 0
+                for (store, row) in zip(stores, rows) {
+                    copy = max(copy, try store.follow(row))
+                    lag = max(lag, row.head.rawValue - min(store.head.rawValue, row.head.rawValue))
+                }
+                metrics.followed(lag: lag)
                 let notes = isNoteDue && copy == .complete
                 if notes {
                     try database.standBy(identity, for: names, heads: stores.map(\.head))

@@ -9,6 +9,7 @@ struct JournalMetrics {
     private let commitRecords: Recorder
     private let bytes: Counter
     private let full: Counter
+    private let unknown: Counter
     private let snapshots: Counter
     private let snapshotsFailed: Counter
     private let snapshotBytes: Counter
@@ -23,6 +24,7 @@ struct JournalMetrics {
         commitRecords = Recorder(label: "statecast_journal_commit_records", dimensions: dimensions)
         bytes = counter("bytes_total")
         full = counter("full_total")
+        unknown = counter("commits_unknown_total")
         snapshots = counter("snapshots_total")
         snapshotsFailed = counter("snapshots_failed_total")
         snapshotBytes = counter("snapshot_bytes_total")
@@ -35,7 +37,13 @@ struct JournalMetrics {
         bytes.increment(by: count)
     }
 
-    func failed(_ failure: JournalFailure) { if failure.code == .storageFull { full.increment() } }
+    func failed(_ failure: JournalFailure) {
+        switch failure.code {
+        case .storageFull: full.increment()
+        case .unknown: unknown.increment()
+        default: break
+        }
+    }
 
     func snapshotStored(bytes count: Int) {
         snapshots.increment()

@@ -69,6 +69,9 @@ package struct LeaderMachine: Hashable, Sendable {
     private var validUntil: Instant { lastConfirmedSent.advanced(by: settings.leaseTime - settings.margin) }
     private var mutedUntil: Instant { validUntil.advanced(by: settings.maxMutedTime) }
 
+    /// For how long the node may serve without another confirmed commit; zero if it does not lead.
+    package func leaseLeft(at now: Instant) -> Duration { phase == .leading ? now.duration(to: validUntil) : .zero }
+
     /// Whether the node may take actions and publish now. Asked before each turn, since the process may have been
     /// suspended since the last one.
     package mutating func mayServe(at now: Instant, into directives: inout [LeaderDirective]) -> Bool {
