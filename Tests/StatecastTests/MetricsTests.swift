@@ -444,7 +444,7 @@ private struct MeasuredStore {
         var labels: Set<String> = []
         for case let file as URL in try #require(files) where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let units = /"([a-z_]+_(?:total|actions|bytes|steps|records|revisions|time|waiting|connections|invalid))"/
+            let units = /"([a-z_]+_(?:total|actions|bytes|steps|records|revisions|seconds|time|waiting|connections|invalid|leading))"/
             for match in text.matches(of: units) {
                 labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)
             }
@@ -453,10 +453,13 @@ private struct MeasuredStore {
     }
 
     @Test func `the documented metrics are those that exist`() throws {
-        let text = try String(contentsOf: Self.root.appending(path: "docs/OPERATING.md"), encoding: .utf8)
-        let documented = Set(text.matches(of: /\| `(statecast_[a-z_]+)` \|/).map { String($0.1) })
+        let pages = try ["OPERATING", "FAILOVER"].map {
+            try String(contentsOf: Self.root.appending(path: "docs/\($0).md"), encoding: .utf8)
+        }
+        let documented = Set(pages.joined().matches(of: /`(statecast_[a-z_]+)`/).map { String($0.1) })
         let roles = [
-            ("primary", "Primary"), ("journal", "Journaling"), ("replica", "Replica"), ("sender", "Sender"),
+            ("primary", "Primary"), ("primary", "Failover"), ("journal", "Journaling"), ("replica", "Replica"),
+            ("sender", "Sender"),
         ]
         let existing = try roles.reduce(into: Set<String>()) { $0.formUnion(try labels(of: $1.0, in: $1.1)) }
         #expect(documented == existing)

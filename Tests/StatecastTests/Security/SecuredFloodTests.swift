@@ -39,9 +39,9 @@ import Testing
             number += 1
             await Task.yield()
         }
-        #expect(cluster.log.events.contains { $0.contains("there are more than 50 subscriptions (maxSubscriptions)") })
         let key = try #require(NodePublicKey(pair.publicKey.description))
         try await cluster.refused(key, at: "publish")
+        #expect(cluster.log.events.contains { $0.contains("there are more than 50 subscriptions (maxSubscriptions)") })
         let receipt = try await sender.send(CounterIncreaseRequested())
         try await replica.reached(receipt)
         for message in await flood.stopReceiving() {
