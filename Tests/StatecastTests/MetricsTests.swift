@@ -444,8 +444,9 @@ private struct MeasuredStore {
         var labels: Set<String> = []
         for case let file as URL in try #require(files) where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let units = /"([a-z_]+_(?:total|actions|bytes|steps|records|revisions|seconds|time|waiting|connections|invalid|leading))"/
-            for match in text.matches(of: units) {
+            let units = "total|actions|bytes|steps|records|revisions|seconds|time|waiting|connections|invalid|leading"
+            let names = try Regex("\"([a-z_]+_(?:\(units)))\"", as: (Substring, Substring).self)
+            for match in text.matches(of: names) {
                 labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)
             }
         }
