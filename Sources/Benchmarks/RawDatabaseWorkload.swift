@@ -27,6 +27,7 @@ struct RawDatabaseWorkload: ParsableCommand {
         try check(PQexec(connection, "CREATE TABLE raw (number bigserial PRIMARY KEY, body bytea NOT NULL)"))
         // As in the table of records: random bytes are not compressed.
         try check(PQexec(connection, "ALTER TABLE raw ALTER body SET STORAGE EXTERNAL"))
+        // 17 is the type `bytea`.
         try check(PQprepare(connection, "insert", "INSERT INTO raw (body) VALUES ($1)", 1, [17]))
         let body = (0..<bytes).map { _ in CChar.random(in: .min ... .max) }
         var samples: [UInt64] = []

@@ -28,7 +28,7 @@ final class PostgresConnection {
     /// - Parameters:
     ///   - options: of libpq; later ones replace earlier ones.
     ///   - limit: how long a statement may take.
-    /// - Throws: ``PostgresFailure``
+    /// - Throws: ``PostgresFailure``.
     init(_ options: [(name: String, value: String)], limit: Duration) throws(PostgresFailure) {
         self.limit = limit
         guard let connection = Self.connect(options) else {

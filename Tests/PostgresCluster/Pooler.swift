@@ -26,7 +26,10 @@ package final class Pooler: Sendable {
         try settings.write(toFile: file, atomically: true, encoding: .utf8)
         chmod(file, 0o644)
         try PostgresServer.run("pgbouncer", ["--daemon", "--quiet", file])
-        while (try? String(contentsOfFile: pidFile, encoding: .utf8))?.isEmpty != false {}
+        // It may listen later than it has begun.
+        while (try? PostgresServer.run("psql", ["--dbname", uri, "--command", "SELECT 1"])) == nil {
+            try Task.checkCancellation()
+        }
     }
 
     deinit {

@@ -6,7 +6,7 @@ import StatecastProtocol
 import Testing
 
 /// Programs of operators that work with the same database: a real pgbouncer, a real pg_dump.
-@Suite struct OperatingTests {
+@Suite(.timeLimit(.minutes(10))) struct OperatingTests {
     @Test func `Nodes lead and are replaced through a pooler with a session for each connection`() throws {
         let server = try PostgresServer()
         let pooler = try Pooler(of: server, mode: "session")
@@ -27,13 +27,14 @@ import Testing
         let pooler = try Pooler(of: server, mode: "transaction")
         try PostgresDatabase.patient(server.uri).create(.test)
         let (first, second) = (try PostgresDatabase.patient(pooler.uri), try PostgresDatabase.patient(pooler.uri))
-        let failure = #expect(throws: JournalFailure.self) {
+        let failure = #expect(throws: (any Error).self) {
             while true {
+                try Task.checkCancellation()
                 _ = try first.leaders(of: [.test])
                 _ = try second.leaders(of: [.test])
             }
         }
-        #expect(failure?.message.contains("pool_mode=session") == true, "\(String(describing: failure))")
+        #expect("\(String(describing: failure))".contains("pool_mode=session"), "\(String(describing: failure))")
     }
 
     @Test func `A node needs few rights, and connects with TLS and a passfile or a certificate`() throws {

@@ -7,7 +7,7 @@ import StatecastThreading
 ///
 /// A record that is not settled may be on one server of the database only, and be lost with it.
 ///
-/// Unchecked, but safe: its functions are called one at a time.
+/// Unchecked, but safe: its functions are called one at a time, except for ``close()``, which changes the journal only.
 final class WarmCopy<State: Codable & Equatable & Sendable>: StandbyStore, @unchecked Sendable {
     private let definition: TypedStore<State>
     private let journal: SharedJournal

@@ -122,7 +122,7 @@ package enum CommitReply: Hashable, Sendable {
     /// - Parameters:
     ///   - duration: since the statement was sent.
     ///   - count: the number of rows that the statement writes if its condition is met.
-    ///   - late: a slower answer is late.
+    ///   - late: see ``CommitTimes/late``; large statements may take longer.
     package init(_ answer: StatementAnswer, after duration: Duration, expecting count: Int, late: Duration) {
         self =
             switch answer {
