@@ -48,6 +48,11 @@ func inTests(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Testing"]))
 }
 
+/// A dependency of the HTTP server alone.
+func inHTTP(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "swift-nio", condition: .when(traits: ["HTTP"]))
+}
+
 /// swift-syntax needs minutes to build: SwiftPM fetches it only if the trait `SmartCopy` is enabled.
 func syntax(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-syntax", condition: .when(traits: ["SmartCopy"]))
@@ -128,6 +133,22 @@ let layers: [Target] = [
             "CStatecastPlatform", "StatecastThreading", "StatecastFiles", "StatecastCryptography", "StatecastCore",
             "StatecastCoding", "StatecastProtocol",
             "StatecastZeroMQ", "StatecastJournal", deque, logging, metrics, lifecycle, signals,
+        ],
+        swiftSettings: settings
+    ),
+]
+
+/// What operators and browsers see of a process. Without the trait `HTTP` both modules compile without a server.
+let monitoring: [Target] = [
+    .target(
+        name: "StatecastHTTP",
+        dependencies: [inHTTP("NIOCore"), inHTTP("NIOHTTP1"), inHTTP("NIOPosix")],
+        swiftSettings: settings
+    ),
+    .target(
+        name: "StatecastMonitoring",
+        dependencies: [
+            "CStatecastPlatform", "StatecastThreading", "StatecastProtocol", "Statecast", coreMetrics,
         ],
         swiftSettings: settings
     ),
@@ -394,6 +415,11 @@ let tests: [Target] = [
         swiftSettings: settingsOfUnoptimizedTests
     ),
     .testTarget(
+        name: "StatecastMonitoringTests",
+        dependencies: ["StatecastMonitoring", "Statecast", coreMetrics],
+        swiftSettings: settings
+    ),
+    .testTarget(
         name: "StatecastSimulationTests",
         dependencies: [
             "StatecastThreading", "StatecastSimulation", "Statecast", "StatecastProtocol", "StatecastCore",
@@ -408,6 +434,12 @@ let tests: [Target] = [
             "StatecastProtocol", logging,
             argumentParser, lifecycle,
         ],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "http-probe-server",
+        dependencies: ["StatecastHTTP", inHTTP("NIOCore"), inHTTP("NIOHTTP1"), signals],
+        path: "Tests/HTTPProbeServer",
         swiftSettings: settings
     ),
     .executableTarget(
@@ -450,7 +482,7 @@ func chosen(from known: [Target], by list: String) -> [Target] {
 
 /// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this
 /// way, such as with a sanitizer. A name that no target has is an error.
-let all = layers + simulation + testing + macros + examples + executables + tests + [tutorial]
+let all = layers + monitoring + simulation + testing + macros + examples + executables + tests + [tutorial]
 let targets = Context.environment["STATECAST_TARGETS"].map { chosen(from: all + testsOfMacros, by: $0) } ?? all
 
 let package = Package(
@@ -466,6 +498,7 @@ let package = Package(
         .library(name: "StatecastJournal", targets: ["StatecastJournal", "StatecastProtocol"]),
         .library(name: "StatecastCore", targets: ["StatecastCore"]),
         .library(name: "StatecastCoding", targets: ["StatecastCoding"]),
+        .library(name: "StatecastMonitoring", targets: ["StatecastMonitoring"]),
         .library(name: "StatecastJSON", targets: ["StatecastJSON"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
         .library(name: "StatecastSmartCopy", targets: ["StatecastSmartCopy"]),
@@ -480,13 +513,15 @@ let package = Package(
             name: "SmartCopy",
             description: "The macro @SmartCopy. It needs swift-syntax, which needs minutes to build."
         ),
+        .trait(name: "HTTP", description: "The HTTP server of StatecastMonitoring, which needs swift-nio."),
         .trait(name: "Testing", description: "The product StatecastTesting, which needs two packages more."),
-        .default(enabledTraits: ["Testing"]),
+        .default(enabledTraits: ["HTTP", "Testing"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

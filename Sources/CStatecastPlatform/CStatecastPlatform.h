@@ -47,6 +47,20 @@ static inline bool statecast_disable_core_dumps(void) {
 #endif
 }
 
+/// The processor time that this process has used.
+static inline double statecast_processor_seconds(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/// The most file descriptors that this process may have open.
+static inline double statecast_max_descriptors(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
+}
+
 /// The bytes of this process that are in memory; 0 if that is unknown.
 ///
 /// Linux: keeps a descriptor from the first call on, since none may be free later.

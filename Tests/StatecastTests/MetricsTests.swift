@@ -54,7 +54,7 @@ import enum CoreMetrics.MetricsSystem
             ("replica_rewound_total", nil, 1), ("replica_snapshots_total", nil, 1),
             ("replica_snapshot_bytes_total", nil, 9), ("replica_diverged_total", nil, 1),
             ("replica_backlog_overflows_total", nil, 1), ("replica_joins_refused_total", .busy, 1),
-            ("sender_watermarks_asked_total", nil, 1), ("sender_reconnects_total", nil, 2),
+            ("debug_sender_watermarks_asked_total", nil, 1), ("sender_reconnects_total", nil, 2),
             ("sender_rewound_total", nil, 1), ("sender_frames_total", nil, 1), ("sender_actions_pushed_total", nil, 5),
             ("sender_lineages_changed_total", nil, 1), ("sender_outcomes_lost_total", nil, 1),
             ("sender_requests_refused_total", .busy, 1), ("sender_actions_applied_total", nil, 2),
@@ -264,7 +264,7 @@ import enum CoreMetrics.MetricsSystem
             for _ in 0..<3 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
             try await store.falls("replica_lag_revisions", to: 0)
             #expect(store.values("replica_lag_revisions").contains(1))
-            #expect(store.values("replica_queue_steps").min() ?? 0 >= 1)
+            #expect(store.values("debug_replica_queue_steps").min() ?? 0 >= 1)
         }
     }
 
@@ -314,7 +314,7 @@ import enum CoreMetrics.MetricsSystem
             #expect(store.total("sender_actions_rejected_total", .unknownAction) == 1)
             #expect(store.total("sender_actions_pushed_total") == 21)
             #expect(store.total("sender_frames_total") <= 21)
-            #expect(store.total("sender_watermarks_asked_total") >= 1)
+            #expect(store.total("debug_sender_watermarks_asked_total") >= 1)
             #expect(store.values("sender_outbox_actions").max() ?? 0 >= 1)
         }
     }
@@ -404,7 +404,9 @@ private struct MeasuredStore {
     }
 
     var commitTimes: [Int64] {
-        metrics.timers(label: Self.prefix + "journal_commit_time", dimensions: [("store", name)]).flatMap(\.values)
+        metrics.timers(label: Self.prefix + "journal_commit_duration_seconds", dimensions: [("store", name)]).flatMap(
+            \.values
+        )
     }
 
     /// Returns once a gauge shows a value; ends with the test's time limit.
@@ -436,34 +438,11 @@ private struct MeasuredStore {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
 
-    /// The labels in the sources of a role, most of which are written without the role's prefix.
-    private func labels(of role: String, in folder: String) throws -> Set<String> {
-        let folder = Self.root.appending(path: "Sources/Statecast/\(folder)")
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        let prefix = "statecast_\(role)_"
-        var labels: Set<String> = []
-        for case let file as URL in try #require(files) where file.pathExtension == "swift" {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            let units = "total|actions|bytes|steps|records|revisions|seconds|time|waiting|connections|invalid|leading"
-            let names = try Regex("\"([a-z_]+_(?:\(units)))\"", as: (Substring, Substring).self)
-            for match in text.matches(of: names) {
-                labels.insert(match.1.hasPrefix(prefix) ? String(match.1) : prefix + match.1)
-            }
-        }
-        return labels
-    }
-
     @Test func `the documented metrics are those that exist`() throws {
-        let pages = try ["OPERATING", "FAILOVER"].map {
-            try String(contentsOf: Self.root.appending(path: "docs/\($0).md"), encoding: .utf8)
+        let page = try String(contentsOf: Self.root.appending(path: "docs/MONITORING.md"), encoding: .utf8)
+        let documented = page.matches(of: /(?m)^\| `(statecast_[a-z_]+)` \| [a-z]+ \| (.*) \|$/).map {
+            [String($0.1), String($0.2)]
         }
-        let documented = Set(pages.joined().matches(of: /`(statecast_[a-z_]+)`/).map { String($0.1) })
-        let roles = [
-            ("primary", "Primary"), ("primary", "Failover"), ("journal", "Journaling"), ("replica", "Replica"),
-            ("sender", "Sender"),
-        ]
-        let existing = try roles.reduce(into: Set<String>()) { $0.formUnion(try labels(of: $1.0, in: $1.1)) }
-        #expect(documented == existing)
-        #expect(documented.count > 30)
+        #expect(documented == NodeMetric.allCases.map { [$0.rawValue, $0.help] })
     }
 }

@@ -3,9 +3,9 @@ import StatecastProtocol
 
 /// The metrics of a node that shares its journals with others. They have no dimensions: it leads all stores or none.
 struct FailoverMetrics {
-    private let leading = Gauge(label: "statecast_primary_leading")
-    private let leaseLeft = Gauge(label: "statecast_primary_lease_seconds")
-    private let lag = Gauge(label: "statecast_primary_standby_lag_records")
+    private let leading = NodeMetric.primaryLeading.gauge()
+    private let leaseLeft = NodeMetric.primaryLeaseSeconds.gauge()
+    private let lag = NodeMetric.primaryStandbyLagRecords.gauge()
 
     /// - Parameter left: for how long the node may serve without another confirmed commit; zero if it does not lead.
     func observed(isLeading: Bool, leaseLeft left: Duration) {

@@ -16,18 +16,15 @@ struct JournalMetrics {
 
     init(store: StoreName) {
         let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter {
-            Counter(label: "statecast_journal_" + label, dimensions: dimensions)
-        }
-        commits = counter("commits_total")
-        commitTime = Timer(label: "statecast_journal_commit_time", dimensions: dimensions)
-        commitRecords = Recorder(label: "statecast_journal_commit_records", dimensions: dimensions)
-        bytes = counter("bytes_total")
-        full = counter("full_total")
-        unknown = counter("commits_unknown_total")
-        snapshots = counter("snapshots_total")
-        snapshotsFailed = counter("snapshots_failed_total")
-        snapshotBytes = counter("snapshot_bytes_total")
+        commits = NodeMetric.journalCommits.counter(dimensions)
+        commitTime = NodeMetric.journalCommitDurationSeconds.timer(dimensions)
+        commitRecords = NodeMetric.journalCommitRecords.recorder(dimensions)
+        bytes = NodeMetric.journalBytes.counter(dimensions)
+        full = NodeMetric.journalFull.counter(dimensions)
+        unknown = NodeMetric.journalCommitsUnknown.counter(dimensions)
+        snapshots = NodeMetric.journalSnapshots.counter(dimensions)
+        snapshotsFailed = NodeMetric.journalSnapshotsFailed.counter(dimensions)
+        snapshotBytes = NodeMetric.journalSnapshotBytes.counter(dimensions)
     }
 
     func committed(_ records: [JournalRecord], bytes count: Int, in duration: Duration) {

@@ -28,7 +28,7 @@ package final class AccessControl: Sendable {
     private let accepted = Locked<[String: Int]>([:])
     /// Why the file cannot be used at present; `nil` if it is used.
     private let failure = Locked<String?>(nil)
-    private static let invalidLists = SharedGauge(label: "statecast_primary_access_lists_invalid")
+    private static let invalidLists = SharedGauge(metric: .primaryAccessListsInvalid)
 
     /// A socket of the primary.
     package enum SocketRole: Hashable, Sendable {
@@ -115,7 +115,7 @@ package final class AccessControl: Sendable {
         let users = counts.reduce(into: [:]) { $0[user(ofPeer: $1.key), default: 0] += $1.value }
         guard let (user, count) = users.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { return }
         banned.withLock { $0[user] = environment.now.advanced(by: Self.banDuration) }
-        Counter(label: "statecast_primary_users_banned_total").increment()
+        NodeMetric.primaryUsersBanned.counter().increment()
         logger.warning(
             "refusing a user's connections for \(Self.banDuration): it has the most subscriptions (maxSubscriptions)",
             metadata: ["user": "\(user)", "subscriptions": "\(count)"]
@@ -262,7 +262,7 @@ private final class RefusedPeers: Sendable {
     func forgetLogged() { logged.withLock { $0 = [] } }
 
     func record(_ key: NodePublicKey, _ role: AccessControl.SocketRole, because reason: String) {
-        Counter(label: "statecast_primary_peers_refused_total", dimensions: [("socket", role.name)]).increment()
+        NodeMetric.primaryPeersRefused.counter([("socket", role.name)]).increment()
         let isNew = logged.withLock { logged in
             logged.count < Self.maxLogged && logged.insert(Peer(key: key, role: role, reason: reason)).inserted
         }

@@ -226,7 +226,7 @@ package final class PrimaryDriver {
 
     /// Counts a message that was not passed to a store.
     static func count(_ code: Rejection.Code, _ logger: Logger) {
-        Counter(label: "statecast_primary_messages_dropped_total", dimensions: [("code", code.rawValue)]).increment()
+        NodeMetric.primaryMessagesDropped.counter([("code", code.rawValue)]).increment()
         logger.debug("message dropped", metadata: ["code": "\(code)"])
     }
 

@@ -20,26 +20,23 @@ struct PrimaryMetrics {
     init(store: StoreName) {
         self.store = store
         let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter {
-            Counter(label: "statecast_primary_" + label, dimensions: dimensions)
-        }
-        applied = counter("actions_applied_total")
-        batches = counter("batches_total")
-        duplicates = counter("actions_duplicate_total")
-        outOfOrder = counter("frames_out_of_order_total")
-        joins = counter("joins_total")
-        joinsAbandoned = counter("joins_abandoned_total")
-        joinsWaiting = Gauge(label: "statecast_primary_joins_waiting", dimensions: dimensions)
-        chunks = counter("chunks_total")
-        sessions = counter("sessions_opened_total")
-        otherLineage = counter("frames_other_lineage_total")
-        batchActions = Recorder(label: "statecast_primary_batch_actions", dimensions: dimensions)
-        updateBytes = Recorder(label: "statecast_primary_patch_bytes", dimensions: dimensions)
+        applied = NodeMetric.primaryActionsApplied.counter(dimensions)
+        batches = NodeMetric.primaryBatches.counter(dimensions)
+        duplicates = NodeMetric.primaryActionsDuplicate.counter(dimensions)
+        outOfOrder = NodeMetric.primaryFramesOutOfOrder.counter(dimensions)
+        joins = NodeMetric.primaryJoins.counter(dimensions)
+        joinsAbandoned = NodeMetric.primaryJoinsAbandoned.counter(dimensions)
+        joinsWaiting = NodeMetric.primaryJoinsWaiting.gauge(dimensions)
+        chunks = NodeMetric.primaryChunks.counter(dimensions)
+        sessions = NodeMetric.primarySessionsOpened.counter(dimensions)
+        otherLineage = NodeMetric.primaryFramesOtherLineage.counter(dimensions)
+        batchActions = NodeMetric.primaryBatchActions.recorder(dimensions)
+        updateBytes = NodeMetric.primaryPatchBytes.recorder(dimensions)
     }
 
     func count(_ event: StoreEvent) {
         switch event {
-        case .refused(let code): rejections("requests_refused_total", code).increment()
+        case .refused(let code): rejections(.primaryRequestsRefused, code).increment()
         case .duplicates(let count): duplicates.increment(by: count)
         case .outOfOrder: outOfOrder.increment()
         case .otherLineage: otherLineage.increment()
@@ -54,13 +51,13 @@ struct PrimaryMetrics {
 
     private func published(_ counts: OutcomeCounts, patchBytes: Int?) {
         applied.increment(by: counts.applied)
-        for (code, count) in counts.rejected { rejections("actions_rejected_total", code).increment(by: count) }
+        for (code, count) in counts.rejected { rejections(.primaryActionsRejected, code).increment(by: count) }
         batches.increment()
         batchActions.record(counts.total)
         if let patchBytes { updateBytes.record(patchBytes) }
     }
 
-    private func rejections(_ label: String, _ code: Rejection.Code) -> Counter {
-        Counter(label: "statecast_primary_" + label, dimensions: [("store", store.text), ("code", code.group)])
+    private func rejections(_ metric: NodeMetric, _ code: Rejection.Code) -> Counter {
+        metric.counter([("store", store.text), ("code", code.group)])
     }
 }

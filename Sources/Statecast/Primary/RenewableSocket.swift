@@ -108,7 +108,7 @@ final class RenewableSocket: BoundSocket {
             "closing all connections, since \(reason); peers connect again",
             metadata: ["endpoint": "\(place)"]
         )
-        Counter(label: "statecast_primary_sockets_renewed_total", dimensions: [("socket", role.name)]).increment()
+        NodeMetric.primarySocketsRenewed.counter([("socket", role.name)]).increment()
         current = nil
         closed = services.clock.now
         bind()

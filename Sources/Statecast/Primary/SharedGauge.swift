@@ -4,7 +4,7 @@ import StatecastZeroMQ
 
 /// A gauge that the nodes of this process share: its value is the sum over them, like that of a counter.
 struct SharedGauge: Hashable {
-    let label: String
+    let metric: NodeMetric
     /// The name of a socket's role.
     var socket: String?
 
@@ -12,7 +12,7 @@ struct SharedGauge: Hashable {
 
     /// Safe on any thread. Zero reports the present value.
     func add(_ change: Int) {
-        let gauge = Gauge(label: label, dimensions: socket.map { [("socket", $0)] } ?? [])
+        let gauge = metric.gauge(socket.map { [("socket", $0)] } ?? [])
         // With the lock, so that the last report has the last value.
         Self.values.withLock { values in
             values[self, default: 0] += change
@@ -27,11 +27,8 @@ extension Socket {
     ///
     /// - Throws: as `reportConnections(to:)`.
     func measureConnections(of role: AccessControl.SocketRole) throws(ZeroMQError) {
-        let gauge = SharedGauge(label: "statecast_primary_connections", socket: role.name)
-        let counter = Counter(
-            label: "statecast_primary_connections_accepted_total",
-            dimensions: [("socket", role.name)]
-        )
+        let gauge = SharedGauge(metric: .primaryConnections, socket: role.name)
+        let counter = NodeMetric.primaryConnectionsAccepted.counter([("socket", role.name)])
         gauge.add(0)
         try reportConnections { accepted, ended in
             counter.increment(by: accepted)

@@ -20,22 +20,19 @@ struct ReplicaMetrics {
 
     init(store: StoreName) {
         let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter {
-            Counter(label: "statecast_replica_" + label, dimensions: dimensions)
-        }
         self.dimensions = dimensions
-        updates = counter("updates_total")
-        updateBytes = counter("patch_bytes_total")
-        joins = counter("joins_total")
-        reconnects = counter("reconnects_total")
-        gaps = counter("gaps_total")
-        snapshots = counter("snapshots_total")
-        snapshotBytes = counter("snapshot_bytes_total")
-        startedOver = counter("diverged_total")
-        rewound = counter("rewound_total")
-        backlogOverflows = counter("backlog_overflows_total")
-        unreadable = counter("messages_unreadable_total")
-        queueSteps = Recorder(label: "statecast_replica_queue_steps", dimensions: dimensions)
+        updates = NodeMetric.replicaUpdates.counter(dimensions)
+        updateBytes = NodeMetric.replicaPatchBytes.counter(dimensions)
+        joins = NodeMetric.replicaJoins.counter(dimensions)
+        reconnects = NodeMetric.replicaReconnects.counter(dimensions)
+        gaps = NodeMetric.replicaGaps.counter(dimensions)
+        snapshots = NodeMetric.replicaSnapshots.counter(dimensions)
+        snapshotBytes = NodeMetric.replicaSnapshotBytes.counter(dimensions)
+        startedOver = NodeMetric.replicaDiverged.counter(dimensions)
+        rewound = NodeMetric.replicaRewound.counter(dimensions)
+        backlogOverflows = NodeMetric.replicaBacklogOverflows.counter(dimensions)
+        unreadable = NodeMetric.replicaMessagesUnreadable.counter(dimensions)
+        queueSteps = NodeMetric.replicaQueueSteps.recorder(dimensions)
     }
 
     func applied(bytes: Int) {
@@ -57,8 +54,7 @@ struct ReplicaMetrics {
         case .diverged: startedOver.increment()
         case .backlogOverflow: backlogOverflows.increment()
         case .refused(let code):
-            Counter(label: "statecast_replica_joins_refused_total", dimensions: dimensions + [("code", code.group)])
-                .increment()
+            NodeMetric.replicaJoinsRefused.counter(dimensions + [("code", code.group)]).increment()
         }
     }
 
@@ -85,7 +81,7 @@ final class ReplicaLag: Sendable {
     private let gauge: Gauge
 
     init(store: StoreName) {
-        gauge = Gauge(label: "statecast_replica_lag_revisions", dimensions: [("store", store.text)])
+        gauge = NodeMetric.replicaLagRevisions.gauge([("store", store.text)])
     }
 
     /// Notes the revision that a frame of the primary announces.

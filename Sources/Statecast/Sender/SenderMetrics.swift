@@ -16,24 +16,23 @@ struct SenderMetrics {
 
     init(store: StoreName) {
         let dimensions = [("store", store.text)]
-        func counter(_ label: String) -> Counter { Counter(label: "statecast_sender_" + label, dimensions: dimensions) }
         self.dimensions = dimensions
-        appliedCount = counter("actions_applied_total")
-        frames = counter("frames_total")
-        pushed = counter("actions_pushed_total")
-        asked = counter("watermarks_asked_total")
-        reconnects = counter("reconnects_total")
-        rewound = counter("rewound_total")
-        lineages = counter("lineages_changed_total")
-        losses = counter("outcomes_lost_total")
-        outbox = Gauge(label: "statecast_sender_outbox_actions", dimensions: dimensions)
+        appliedCount = NodeMetric.senderActionsApplied.counter(dimensions)
+        frames = NodeMetric.senderFrames.counter(dimensions)
+        pushed = NodeMetric.senderActionsPushed.counter(dimensions)
+        asked = NodeMetric.senderWatermarksAsked.counter(dimensions)
+        reconnects = NodeMetric.senderReconnects.counter(dimensions)
+        rewound = NodeMetric.senderRewound.counter(dimensions)
+        lineages = NodeMetric.senderLineagesChanged.counter(dimensions)
+        losses = NodeMetric.senderOutcomesLost.counter(dimensions)
+        outbox = NodeMetric.senderOutboxActions.gauge(dimensions)
     }
 
     func resolved(_ counts: OutcomeCounts) {
         if counts.applied > 0 { appliedCount.increment(by: counts.applied) }
         // Kept actions have no outcome yet: they are in the session file.
         for (code, count) in counts.rejected where code != .kept {
-            counter("actions_rejected_total", code).increment(by: count)
+            counter(.senderActionsRejected, code).increment(by: count)
         }
     }
 
@@ -46,14 +45,14 @@ struct SenderMetrics {
         case .rewound: rewound.increment()
         case .lineageChanged: lineages.increment()
         case .outcomesLost: losses.increment()
-        case .refused(let code): counter("requests_refused_total", code).increment()
+        case .refused(let code): counter(.senderRequestsRefused, code).increment()
         case .framePushed(let actions):
             frames.increment()
             pushed.increment(by: actions)
         }
     }
 
-    private func counter(_ label: String, _ code: Rejection.Code) -> Counter {
-        Counter(label: "statecast_sender_" + label, dimensions: dimensions + [("code", code.group)])
+    private func counter(_ metric: NodeMetric, _ code: Rejection.Code) -> Counter {
+        metric.counter(dimensions + [("code", code.group)])
     }
 }

@@ -99,11 +99,7 @@ package struct NodeOptions: ParsableArguments {
     package init() {}
 }
 
-/// The release of the executables.
-package enum Release {
-    /// A semantic version.
-    private static let number = "0.2.0-beta"
-
+extension Release {
     /// What `--version` prints.
     package static func line(of executable: String) -> String {
         "\(executable) \(number), protocol version \(Address.version)"

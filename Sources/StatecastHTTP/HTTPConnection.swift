@@ -1,0 +1,311 @@
+#if HTTP
+    package import NIOCore
+    import NIOHTTP1
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #elseif canImport(Darwin)
+        import Darwin
+    #endif
+
+    /// The body of a response that is written in parts.
+    package struct HTTPStream: Sendable {
+        private let loop: any EventLoop
+        private let connection: NIOLoopBound<HTTPConnection>
+
+        init(_ connection: HTTPConnection, on loop: any EventLoop) {
+            (self.loop, self.connection) = (loop, NIOLoopBound(connection, eventLoop: loop))
+        }
+
+        /// Writes a part, one at a time.
+        ///
+        /// Returns when the system has taken it: a client that reads slowly holds back its own stream, and no memory.
+        ///
+        /// - Throws: if the client has left, or took nothing for the write timeout.
+        package func write(_ bytes: ByteBuffer) async throws {
+            try await loop.flatSubmit { connection.value.write(bytes) }.get()
+        }
+    }
+
+    /// Answers the requests of one connection. Used on its loop only.
+    final class HTTPConnection: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private enum Phase {
+            case idle
+            case head
+            case body(HTTPRequestHead, ByteBuffer)
+            /// The answer is being made or written.
+            case answering
+            case closing
+        }
+
+        weak var gate: HTTPGate?
+        private let channel: any Channel
+        private let registry: HTTPRegistry
+        private var phase = Phase.idle
+        private var keepsOpen = true
+        private var isInputEnded = false
+        /// Of the present phase, and of a write.
+        private var (deadline, writeDeadline): (Scheduled<Void>?, Scheduled<Void>?)
+        private var task: Task<Void, Never>?
+
+        private var limits: HTTPLimits { registry.limits }
+        private var pipeline: ChannelPipeline.SynchronousOperations { channel.pipeline.syncOperations }
+
+        init(_ channel: any Channel, _ registry: HTTPRegistry) { (self.channel, self.registry) = (channel, registry) }
+
+        // MARK: Events
+
+        func channelActive(context: ChannelHandlerContext) { becomeIdle() }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            phase = .closing
+            deadline?.cancel()
+            writeDeadline?.cancel()
+            task?.cancel()
+            registry.remove(self)
+        }
+
+        /// Bytes have arrived; the head that they begin must end in time.
+        func bytesArrived() {
+            guard case .idle = phase else { return }
+            phase = .head
+            setDeadline(limits.headTimeout)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch (unwrapInboundIn(data), phase) {
+            case (_, .closing): break
+            case (.head(let head), _): received(head)
+            case (.body(let part), .body(let head, var body)):
+                guard body.readableBytes + part.readableBytes <= limits.maxBodyBytes else {
+                    return refuse(.payloadTooLarge)
+                }
+                // The only reference, so that the bytes before are not copied.
+                phase = .answering
+                body.writeImmutableBuffer(part)
+                phase = .body(head, body)
+            case (.end, .body(let head, let body)): answer(head, body)
+            default: refuse(.badRequest)
+            }
+        }
+
+        private func received(_ head: HTTPRequestHead) {
+            let hosts = head.headers["host"]
+            guard head.version.major == 1, head.uri.first == "/", hosts.count <= 1,
+                head.version.minor == 0 || !hosts.isEmpty
+            else { return refuse(.badRequest) }
+            if let host = hosts.first, !registry.permitsHost(Self.name(ofHost: host)) {
+                return refuse(.misdirectedRequest)
+            }
+            let size = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+            guard size <= limits.maxBodyBytes else { return refuse(.payloadTooLarge) }
+            keepsOpen = head.isKeepAlive && head.version.minor > 0
+            phase = .body(head, ByteBuffer())
+            setDeadline(limits.bodyTimeout)
+            guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }) else {
+                return
+            }
+            pipeline.writeAndFlush(part(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
+        }
+
+        /// Without the port: `localhost:7180` is `localhost`, and `[::1]:7180` is `[::1]`.
+        private static func name(ofHost host: String) -> String {
+            let end = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
+            return host[..<(end ?? host.endIndex)].lowercased()
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+            refuse(error == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest)
+        }
+
+        /// The client sends no more: it has left, if it follows a stream.
+        func inputEnded() {
+            isInputEnded = true
+            if task != nil { channel.close(promise: nil) }
+        }
+
+        /// As ``inputEnded()``, after the requests before.
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            guard case .inputClosed? = event as? ChannelEvent else { return }
+            if case .answering = phase { keepsOpen = false } else { context.close(promise: nil) }
+        }
+
+        // MARK: Answers
+
+        private func answer(_ head: HTTPRequestHead, _ body: ByteBuffer) {
+            phase = .answering
+            deadline?.cancel()
+            let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            let request = HTTPRequest(
+                method: head.method,
+                path: String(parts[0]),
+                query: parts.count > 1 ? String(parts[1]) : nil,
+                headers: head.headers,
+                body: body
+            )
+            let made = channel.eventLoop.makePromise(of: HTTPResponse.self)
+            made.completeWithTask { [respond = registry.respond] in await respond(request) }
+            made.futureResult.assumeIsolated().whenSuccess { [self] in write($0) }
+        }
+
+        private func write(_ response: HTTPResponse) {
+            guard case .answering = phase else { return }
+            var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
+            keepsOpen = keepsOpen && !registry.isDraining
+            if !keepsOpen { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            switch response.body {
+            case .bytes(let bytes):
+                head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.readableBytes)")
+                pipeline.write(part(.head(head)), promise: nil)
+                pipeline.write(part(.body(.byteBuffer(bytes))), promise: nil)
+                end()
+            case .stream(let body):
+                guard !isInputEnded else { return channel.close(promise: nil) }
+                pipeline.writeAndFlush(part(.head(head)), promise: nil)
+                stream(body)
+            }
+        }
+
+        private func stream(_ body: @escaping @Sendable (HTTPStream) async throws -> Void) {
+            let stream = HTTPStream(self, on: channel.eventLoop)
+            let ended = channel.eventLoop.makePromise(of: Void.self)
+            task = Task {
+                do { ended.succeed(try await body(stream)) } catch { ended.fail(error) }
+            }
+            ended.futureResult.assumeIsolated().whenComplete { [self] result in
+                task = nil
+                guard case .answering = phase else { return }
+                // An incomplete body must not look complete, except that the server stops.
+                if case .failure(let error) = result, !(error is CancellationError) { return cut() }
+                end()
+            }
+            if registry.isDraining { task?.cancel() }
+        }
+
+        /// Writes a part of a stream.
+        func write(_ bytes: ByteBuffer) -> EventLoopFuture<Void> {
+            guard case .answering = phase else {
+                return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+            }
+            return flush(.body(.byteBuffer(bytes)))
+        }
+
+        private func end() {
+            let closes = !keepsOpen || registry.isDraining
+            // Before the end is written, which lets the next request in.
+            if closes { phase = .closing } else { becomeIdle() }
+            flush(.end(nil)).assumeIsolated().whenSuccess { [self] in if closes { gate?.close() } }
+        }
+
+        /// Writes, and cuts the connection if the system does not take the bytes in time.
+        private func flush(_ part: HTTPServerResponsePart) -> EventLoopFuture<Void> {
+            writeDeadline?.cancel()
+            let late = channel.eventLoop.assumeIsolated().scheduleTask(in: limits.writeTimeout) { [self] in cut() }
+            writeDeadline = late
+            let written = channel.eventLoop.makePromise(of: Void.self)
+            pipeline.writeAndFlush(self.part(part), promise: written)
+            return written.futureResult.always { _ in late.cancel() }
+        }
+
+        private func part(_ part: HTTPServerResponsePart) -> NIOAny { NIOAny(part) }
+
+        private func refuse(_ status: HTTPResponseStatus) {
+            phase = .closing
+            deadline?.cancel()
+            gate?.refuse(status)
+        }
+
+        // MARK: Ends
+
+        private func becomeIdle() {
+            phase = .idle
+            setDeadline(limits.idleTimeout)
+        }
+
+        private func setDeadline(_ delay: TimeAmount) {
+            deadline?.cancel()
+            deadline = channel.eventLoop.assumeIsolated().scheduleTask(in: delay) { [channel] in
+                channel.close(promise: nil)
+            }
+        }
+
+        /// The server stops.
+        func drain() {
+            switch phase {
+            case .idle, .head: channel.close(promise: nil)
+            case .body, .answering, .closing: task?.cancel()
+            }
+        }
+
+        /// Closes at once, and frees what the system has not sent.
+        func cut() {
+            _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            channel.close(promise: nil)
+        }
+    }
+
+    /// The bytes of one connection, below the decoder: notices the first byte of a request, and closes so that the client
+    /// receives the last answer. Used on its loop only.
+    final class HTTPGate: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        let isOpen: Bool
+        private weak var connection: HTTPConnection?
+        private var context: ChannelHandlerContext?
+        /// The bytes that are still read and dropped before the connection is closed; `nil`: all are passed on.
+        private var remainder: Int?
+
+        init(_ connection: HTTPConnection, isOpen: Bool) { (self.connection, self.isOpen) = (connection, isOpen) }
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+        func channelActive(context: ChannelHandlerContext) {
+            if isOpen { context.fireChannelActive() } else { refuse(.serviceUnavailable) }
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard let remainder else {
+                connection?.bytesArrived()
+                return context.fireChannelRead(data)
+            }
+            self.remainder = remainder - unwrapInboundIn(data).readableBytes
+            if remainder <= 0 { context.close(promise: nil) }
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            let isEnd = if case .inputClosed? = event as? ChannelEvent { true } else { false }
+            if isEnd, remainder != nil { return context.close(promise: nil) }
+            if isEnd { connection?.inputEnded() }
+            context.fireUserInboundEventTriggered(event)
+        }
+
+        /// Answers without the encoder, and closes.
+        func refuse(_ status: HTTPResponseStatus) {
+            guard let context, remainder == nil else { return }
+            let body = "\(status.code) \(status.reasonPhrase)\n"
+            let text = """
+                HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: text/plain\r\nConnection: close\r\n\
+                Content-Length: \(body.utf8.count)\r\n\r\n\(body)
+                """
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+            close()
+        }
+
+        /// Closes the output. A plain close, while input is unread, would reset the connection, and the client lose the
+        /// answer: input is dropped, until the client closes, for a second and a megabyte at most.
+        func close() {
+            guard let context, remainder == nil else { return }
+            remainder = 1 << 20
+            context.close(mode: .output, promise: nil)
+            context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { context.close(promise: nil) }
+        }
+    }
+#endif
