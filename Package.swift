@@ -148,7 +148,8 @@ let monitoring: [Target] = [
     .target(
         name: "StatecastMonitoring",
         dependencies: [
-            "CStatecastPlatform", "StatecastThreading", "StatecastProtocol", "Statecast", coreMetrics,
+            "CStatecastPlatform", "StatecastThreading", "StatecastProtocol", "StatecastCoding", "StatecastJSON",
+            "Statecast", "StatecastHTTP", inHTTP("NIOCore"), inHTTP("NIOHTTP1"), coreMetrics, logging, lifecycle,
         ],
         swiftSettings: settings
     ),
@@ -271,8 +272,8 @@ let executables: [Target] = [
         dependencies: [
             "CStatecastPlatform", "StatecastThreading", "StatecastFiles", "StatecastTerminal", "Statecast",
             "StatecastCoding", "StatecastJSON",
-            "StatecastProtocol", "StatecastJournal",
-            argumentParser, logging, lifecycle, configuration,
+            "StatecastProtocol", "StatecastJournal", "StatecastMonitoring",
+            argumentParser, logging, lifecycle, configuration, coreMetrics,
         ],
         swiftSettings: settings
     ),
@@ -416,7 +417,10 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "StatecastMonitoringTests",
-        dependencies: ["StatecastMonitoring", "Statecast", coreMetrics],
+        dependencies: [
+            "StatecastMonitoring", "Statecast", "StatecastThreading", "StatecastCoding", "StatecastJSON",
+            "StatecastProtocol", coreMetrics,
+        ],
         swiftSettings: settings
     ),
     .testTarget(

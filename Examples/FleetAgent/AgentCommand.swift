@@ -41,9 +41,14 @@ struct AgentCommand: AsyncParsableCommand {
             let upstream = try await Upstream(settings, sends: true)
             let interval = try await settings.duration(.interval) ?? .seconds(2)
             let logger = Logger(label: "statecast.agent")
+            let monitoring = try await Monitoring(settings)
             let sender = try upstream.sender(logger: logger)
             let agent = Agent(sender, interval: interval, logger: logger)
-            try await SignalledRun.until(done: { try await agent.run() }, beside: [sender], logger: logger)
+            try await SignalledRun.until(
+                done: { try await agent.run() },
+                beside: [sender] + monitoring.services(for: sender, logger: logger),
+                logger: logger
+            )
         }
     }
 }

@@ -150,7 +150,9 @@
                 body: body
             )
             let made = channel.eventLoop.makePromise(of: HTTPResponse.self)
-            made.completeWithTask { [respond = registry.respond] in await respond(request) }
+            Task(executorPreference: registry.executor) { [respond = registry.respond] in
+                made.succeed(await respond(request))
+            }
             made.futureResult.assumeIsolated().whenSuccess { [self] in write($0) }
         }
 
@@ -175,7 +177,7 @@
         private func stream(_ body: @escaping @Sendable (HTTPStream) async throws -> Void) {
             let stream = HTTPStream(self, on: channel.eventLoop)
             let ended = channel.eventLoop.makePromise(of: Void.self)
-            task = Task {
+            task = Task(executorPreference: registry.executor) {
                 do { ended.succeed(try await body(stream)) } catch { ended.fail(error) }
             }
             ended.futureResult.assumeIsolated().whenComplete { [self] result in
@@ -250,8 +252,8 @@
         }
     }
 
-    /// The bytes of one connection, below the decoder: notices the first byte of a request, and closes so that the client
-    /// receives the last answer. Used on its loop only.
+    /// The bytes of one connection, below the decoder: notices the first byte of a request, and closes so that the
+    /// client receives the last answer. Used on its loop only.
     final class HTTPGate: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer

@@ -87,7 +87,7 @@
         ///
         /// - Parameters:
         ///   - permitsHost: judges the `Host` of a request, without its port; others are answered by 421.
-        ///   - respond: called for one request of a connection at a time.
+        ///   - respond: called on the server's thread, for one request of a connection at a time; must not block.
         /// - Throws: an error of the system, such as `EADDRINUSE`.
         package static func start(
             host: String,
@@ -100,7 +100,10 @@
             let loop = group.next()
             do {
                 let registry = try await loop.submit {
-                    NIOLoopBound(HTTPRegistry(limits, on: loop, permitsHost: permitsHost, respond: respond), eventLoop: loop)
+                    NIOLoopBound(
+                        HTTPRegistry(limits, on: loop, permitsHost: permitsHost, respond: respond),
+                        eventLoop: loop
+                    )
                 }.get()
                 let channel = try await ServerBootstrap(group: group)
                     .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -127,6 +130,11 @@
                 try? await group.shutdownGracefully()
                 throw error
             }
+        }
+
+        /// Waits, without a thread of Swift's pool.
+        package func pause(_ time: TimeAmount) async {
+            try? await channel.eventLoop.scheduleTask(in: time) {}.futureResult.get()
         }
 
         /// Accepts no more connections, cancels streams, completes the answers in progress, and ends.
@@ -162,10 +170,23 @@
         }
     }
 
+    /// Runs tasks on the server's loop: it answers also while code of users occupies all threads of Swift's pool.
+    final class HTTPExecutor: TaskExecutor {
+        private let loop: any EventLoop
+
+        init(_ loop: any EventLoop) { self.loop = loop }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            loop.execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+
     /// The open connections of a server. Used on its loop only.
     final class HTTPRegistry {
         let limits: HTTPLimits
         private let loop: any EventLoop
+        let executor: HTTPExecutor
         let permitsHost: (String) -> Bool
         let respond: @Sendable (HTTPRequest) async -> HTTPResponse
         private(set) var isDraining = false
@@ -179,6 +200,7 @@
             respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
         ) {
             (self.limits, self.loop, self.permitsHost, self.respond) = (limits, loop, permitsHost, respond)
+            executor = HTTPExecutor(loop)
         }
 
         /// Serves a new connection, or refuses it if there are too many.

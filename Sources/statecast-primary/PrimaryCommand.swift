@@ -180,6 +180,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                     .highWaterMark: .count(highWaterMark), .insecure: .isOn(insecure),
                 ].merging(node.flags) { $1 }
             )
+            let monitoring = try await Monitoring(settings)
             let logger = Logger(label: "statecast.primary")
             let primary = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
             let app = try await settings.choice(.app, default: ServedApp.fleet)
@@ -197,6 +198,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                         try await group.waitForAll()
                     }
                 },
+                beside: try monitoring.services(for: primary, logger: logger),
                 onHangup: { await primary.reloadAccessList() },
                 logger: logger
             )

@@ -77,6 +77,7 @@ struct ReplicaCommand: AsyncParsableCommand {
                 timeout: try await settings.duration(.timeout)
             )
             let logger = Logger(label: "statecast.replica")
+            let monitoring = try await Monitoring(settings)
             let replica = try upstream.replica(logger: logger)
             try await SignalledRun.until(
                 done: {
@@ -92,7 +93,7 @@ struct ReplicaCommand: AsyncParsableCommand {
                         try await picture.whileOpen { try await follower.run(picture) }
                     }
                 },
-                beside: [replica],
+                beside: [replica] + monitoring.services(for: replica, logger: logger),
                 logger: logger
             )
         }

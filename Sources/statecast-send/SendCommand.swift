@@ -110,6 +110,7 @@ struct SendCommand: AsyncParsableCommand {
             let timeout = try await timeLimit(settings)
             let logger = Logger(label: "statecast.send")
             let file = try session.open(for: upstream.store)
+            let monitoring = try await Monitoring(settings)
             let sender = try upstream.sender(session: file, logger: logger)
             let (format, isList, isPing) = (json ? OutputFormat.json : .text, list, ping)
             try await SignalledRun.until(
@@ -122,7 +123,7 @@ struct SendCommand: AsyncParsableCommand {
                     let pipeline = SendPipeline(sender, session: file, output: output, format: format, logger: logger)
                     try await pipeline.run(source, to: upstream, timeout: timeout)
                 },
-                beside: [sender],
+                beside: [sender] + monitoring.services(for: sender, logger: logger),
                 logger: logger
             )
         }

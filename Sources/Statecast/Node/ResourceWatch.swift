@@ -11,6 +11,7 @@ final class ResourceWatch {
     private let logger: Logger
     private let peers: () -> Logger.Metadata
     private let closeConnections: (_ reason: String) -> Void
+    private let sample: () -> Void
     private var timer: DeadlineTimer?
     private var hasDescriptors = true
 
@@ -20,16 +21,19 @@ final class ResourceWatch {
     ///   - maxMemory: in bytes; `nil`: the memory is not checked.
     ///   - peers: the peers that may be the cause, for the log.
     ///   - closeConnections: closes the node's connections, or replaces them.
+    ///   - sample: called with each check, for values that operators see.
     init(
         maxMemory: Int?,
         on loop: PollLoop,
         clock: NodeClock,
         _ logger: Logger,
         peers: @escaping () -> Logger.Metadata,
-        closeConnections: @escaping (_ reason: String) -> Void
+        closeConnections: @escaping (_ reason: String) -> Void,
+        sample: @escaping () -> Void = {}
     ) {
         memory = maxMemory.map(MemoryGuard.init(maxBytes:))
         (self.clock, self.logger, self.peers, self.closeConnections) = (clock, logger, peers, closeConnections)
+        self.sample = sample
         timer = loop.timer { [weak self] in self?.check() }
         timer?.set(.now)
     }
@@ -37,6 +41,7 @@ final class ResourceWatch {
     private func check() {
         checkMemory()
         checkDescriptors()
+        sample()
         timer?.set(clock.deadline(clock.now.advanced(by: Self.interval)))
     }
 

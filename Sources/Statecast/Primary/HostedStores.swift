@@ -26,6 +26,9 @@ package struct HostedStores {
     /// The position of a store; `nil` if it is not served here.
     package func position(of name: StoreName) -> Position? { store(name)?.position }
 
+    /// Reports gauges, and returns what operators see of the stores.
+    func sample() -> [StoreHealth] { stores.map { $0.sample() } }
+
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
     package var exceededLimit: String? {
         stores.lazy.compactMap { store in store.exceededLimit.map { "\(store.name) has \($0)" } }.first

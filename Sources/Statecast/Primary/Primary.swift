@@ -16,7 +16,7 @@ public import ServiceLifecycle
 ///
 /// Without a journal, each start begins a new lineage with the initial state. Replicas and senders detect that and
 /// continue automatically.
-public final class Primary<State: Codable & Equatable & Sendable>: Service {
+public final class Primary<State: Codable & Equatable & Sendable>: Service, MonitoredNode {
     private let node: PrimaryNode
     private let name: StoreName
     private let mailbox: LocalMailbox<State>
@@ -171,6 +171,9 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service {
     ///
     /// - Throws: ``StatecastError``: see ``PrimaryNode/run()``.
     public func run() async throws(StatecastError) { try await node.run() }
+
+    /// Read by probes; at most a second old. That of the node, if several stores share it.
+    public var health: NodeHealth { node.health }
 
     /// The bound endpoints, with their ports. Waits until the primary serves: see ``PrimaryNode/address``.
     public var address: PrimaryAddress {

@@ -167,6 +167,9 @@ package final class PrimaryDriver {
     /// The position of a store; `nil` if it is not served.
     package func position(of store: StoreName) -> Position? { stores?.position(of: store) }
 
+    /// Reports gauges, and returns what operators see of the stores; `nil` if none is served.
+    func sample() -> [StoreHealth]? { stores?.sample() }
+
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
     package var exceededLimit: String? { stores?.exceededLimit }
 

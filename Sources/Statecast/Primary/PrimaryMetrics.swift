@@ -14,6 +14,7 @@ struct PrimaryMetrics {
     private let chunks: Counter
     private let sessions: Counter
     private let otherLineage: Counter
+    private let (epoch, revision, sessionCount, stateBytes, heldBytes): (Gauge, Gauge, Gauge, Gauge, Gauge)
     private let batchActions: Recorder
     private let updateBytes: Recorder
 
@@ -30,8 +31,23 @@ struct PrimaryMetrics {
         chunks = NodeMetric.primaryChunks.counter(dimensions)
         sessions = NodeMetric.primarySessionsOpened.counter(dimensions)
         otherLineage = NodeMetric.primaryFramesOtherLineage.counter(dimensions)
+        epoch = NodeMetric.primaryEpoch.gauge(dimensions)
+        revision = NodeMetric.primaryRevision.gauge(dimensions)
+        sessionCount = NodeMetric.primarySessions.gauge(dimensions)
+        stateBytes = NodeMetric.primaryStateBytes.gauge(dimensions)
+        heldBytes = NodeMetric.primaryHeldBytes.gauge(dimensions)
         batchActions = NodeMetric.primaryBatchActions.recorder(dimensions)
         updateBytes = NodeMetric.primaryPatchBytes.recorder(dimensions)
+    }
+
+    func sampled(_ health: StoreHealth) {
+        if let position = health.position {
+            epoch.record(Double(position.epoch.rawValue))
+            revision.record(Double(position.revision.rawValue))
+        }
+        sessionCount.record(health.sessions ?? 0)
+        stateBytes.record(health.stateBytes ?? 0)
+        heldBytes.record(health.heldBytes ?? 0)
     }
 
     func count(_ event: StoreEvent) {

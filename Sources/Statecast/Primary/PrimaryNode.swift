@@ -15,7 +15,7 @@ import StatecastZeroMQ
 /// let fleet = try Primary(store: "fleet", state: Fleet(), actions: Fleet.actions, on: node, reducer: ...)
 /// try await node.run()
 /// ```
-public actor PrimaryNode: Service {
+public actor PrimaryNode: Service, MonitoredNode {
     private let loop: PollLoop
     private let configuration: PrimaryConfiguration
     private let logger: Logger
@@ -33,6 +33,7 @@ public actor PrimaryNode: Service {
     private var hasRun = false
     private let termination = Termination()
     /// The bound endpoints, or the start failure; `nil` before the start.
+    private nonisolated let observed = Locked((phase: PrimaryPhase.created, stores: [StoreHealth]()))
     private nonisolated let bound = Monitor<Result<PrimaryAddress, StatecastError>?>(nil)
 
     private struct Definitions {
@@ -143,6 +144,7 @@ public actor PrimaryNode: Service {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
             return try bindAndStandBy(standbys, feeds, control)
         }
+        observed.withLock { $0.phase = .recovering }
         let recovered = try await recovered()
         do throws(StatecastError) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
@@ -265,7 +267,14 @@ public actor PrimaryNode: Service {
             clock: clock,
             logger,
             peers: { control?.connectionCounts ?? [:] },
-            closeConnections: { [weak driver] in driver?.closeConnections(because: $0) }
+            closeConnections: { [weak driver] in driver?.closeConnections(because: $0) },
+            sample: { [weak driver, observed] in
+                guard let driver else { return }
+                let stores = driver.sample()
+                observed.withLock { observed in
+                    if observed.phase != .stopping { observed = (stores == nil ? .standby : .serving, stores ?? []) }
+                }
+            }
         )
         return sockets.address
     }
@@ -307,6 +316,11 @@ public actor PrimaryNode: Service {
         } catch { throw StatecastError(error) }
     }
 
+    /// Read by probes; at most a second old.
+    public nonisolated var health: NodeHealth {
+        NodeHealth(on: loop) { [observed] in observed.withLock { $0.phase.report($0.stores) } }
+    }
+
     /// The position of a store; `nil` if the node does not serve it.
     func position(of store: StoreName) -> Position? { driver?.position(of: store) }
 
@@ -321,6 +335,7 @@ public actor PrimaryNode: Service {
     /// - Returns: why shared journals could not be given up.
     private func stop(because reason: StatecastError) -> StatecastError? {
         termination.end()
+        observed.withLock { $0.phase = .stopping }
         bound.change { $0 = .failure(reason) }
         let failure = driver?.stop()
         (driver, resources) = (nil, nil)

@@ -68,6 +68,8 @@ package protocol RunningStore: AnyObject {
     /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
     func turn()
     func tick()
+    /// Reports gauges, and returns what operators see of the store.
+    func sample() -> StoreHealth
     /// Processes the requests that this process has made, except those that the journal has no room for.
     func finish()
     /// Renews the claim to a shared journal.

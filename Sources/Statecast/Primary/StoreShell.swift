@@ -4,7 +4,7 @@ import StatecastProtocol
 /// Serves one store on its node's loop: passes events to its engine, and performs the engine's directives.
 final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     private let definition: TypedStore<State>
-    private let report: RecoveryReport?
+    private let recovery: RecoveryReport?
     private let node: NodeServices
     private let metrics: PrimaryMetrics
     private var log: StoreLog
@@ -18,7 +18,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
 
     init(_ recovered: RecoveredStore<State>, on node: NodeServices) {
         definition = recovered.definition
-        report = recovered.report
+        recovery = recovered.report
         self.node = node
         metrics = PrimaryMetrics(store: definition.name)
         log = StoreLog(definition.name, definition.logger)
@@ -56,7 +56,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     func begin() {
         isServed = true
         clients.open(wake: node.wake)
-        log.started(at: position, journal?.writer, report)
+        log.started(at: position, journal?.writer, recovery)
         let effect = definition.initialEffect(engine.state)
         report { $0.begin(initialEffect: effect, into: &$1) }
     }
@@ -87,6 +87,21 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         // Detects a replaced journal even if no actions arrive: another primary may use the path.
         do throws(JournalFailure) { try journal?.writer.checkPlace() } catch { handle(.journaled(.failure(error))) }
         report { $0.tick(at: node.environment.now, time: node.environment.time, into: &$1) }
+    }
+
+    func sample() -> StoreHealth {
+        let health = read { engine in
+            StoreHealth(
+                store: name,
+                position: engine.position,
+                sessions: engine.sessionCount,
+                stateBytes: engine.published.summary.bytes,
+                heldBytes: engine.heldBytes,
+                isFull: engine.isDiskFull
+            )
+        }
+        metrics.sampled(health)
+        return health
     }
 
     func finish() {

@@ -20,9 +20,10 @@ import StatecastZeroMQ
 /// observations end.
 ///
 /// A replica of `Value`, created with `Replica(untyped:from:)`, follows any store without knowing its types.
-public final class Replica<State: Sendable>: Service {
+public final class Replica<State: Sendable>: Service, MonitoredNode {
     private let node: ReplicaNode
     private let content: any DocumentContent<State>
+    private let store: StoreName
     private let maxBytes: Int
     private let output: ReplicaOutput
     private let pendingObservers = PendingObservers<State>()
@@ -47,7 +48,7 @@ public final class Replica<State: Sendable>: Service {
             configuration.plaintext,
             isEncrypted: configuration.security != nil
         )
-        self.content = content
+        (self.store, self.content) = (store, content)
         maxBytes = configuration.limits.maxSnapshotBytes
         output = ReplicaOutput(store)
         node = try ReplicaNode(
@@ -86,6 +87,13 @@ public final class Replica<State: Sendable>: Service {
     ///
     /// Use it to judge the age of anything in the state: this machine's wall clock may differ from the primary's.
     public var primaryTime: Timestamp? { output.primaryTime.now }
+
+    /// Read by probes: whether the replica shows the present state.
+    public var health: NodeHealth {
+        node.health { [store, statusBroadcast, snapshotBroadcast] in
+            NodeReport(store, statusBroadcast.latest ?? .joining, at: snapshotBroadcast.latest?.position)
+        }
+    }
 
     /// Returns when this replica shows the change that a receipt confirms: read your own writes.
     ///

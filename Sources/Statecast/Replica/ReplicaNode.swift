@@ -40,6 +40,10 @@ actor ReplicaNode {
     /// Runs tasks on the node's loop.
     nonisolated var taskExecutor: LoopTaskExecutor { LoopTaskExecutor(on: loop) }
 
+    nonisolated func health(_ report: @escaping @Sendable () -> NodeReport) -> NodeHealth {
+        NodeHealth(on: loop, report: report)
+    }
+
     nonisolated func shutdown() { loop.shutdown() }
 
     func start() throws(StatecastError) {

@@ -19,7 +19,7 @@ import StatecastZeroMQ
 /// The primary applies the actions of one sender in the order of their submission, each exactly once, despite lost
 /// messages and lost connections. An outcome is reported as unknown if the caller gives up an action that was sent, or
 /// if the primary no longer has the history or the session to which the action belongs.
-public final class ActionSender: Service, ActionDispatcher {
+public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
     private let node: SenderNode
     private let intake: SenderIntake
     private let logger: Logger
@@ -124,6 +124,11 @@ public final class ActionSender: Service, ActionDispatcher {
     package func submit(named name: String, payload: Value, mark: InputMark?) async -> PendingReceipt {
         let bytes = NamedEncoding.encode(name: name, payload: payload.encoded)
         return await intake.enqueue(.init(bytes: bytes, mark: mark), until: nil)
+    }
+
+    /// Read by probes: whether the sender's actions reach the primary.
+    public var health: NodeHealth {
+        node.health { [store, statusBroadcast] in NodeReport(store, statusBroadcast.latest ?? .connecting) }
     }
 
     /// Enqueues input that is no action, so that the session file records its rejection.

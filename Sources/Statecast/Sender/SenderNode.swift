@@ -70,6 +70,10 @@ actor SenderNode {
         )
     }
 
+    nonisolated func health(_ report: @escaping @Sendable () -> NodeReport) -> NodeHealth {
+        NodeHealth(on: loop, report: report)
+    }
+
     nonisolated func shutdown() { loop.shutdown() }
 
     func perform<Result: Sendable>(_ body: @Sendable (SenderDriver) -> Result) -> Result { body(driver) }

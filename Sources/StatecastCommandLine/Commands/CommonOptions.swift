@@ -91,9 +91,26 @@ package struct NodeOptions: ParsableArguments {
     )
     package var maxMemory: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Show metrics and health over HTTP at this address, such as 127.0.0.1:7180. (STATECAST_MONITOR)",
+            valueName: "host:port"
+        )
+    )
+    package var monitor: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Permit --monitor at an address beyond this machine. (STATECAST_INSECURE_HTTP)"
+    )
+    package var insecureHttp: Bool?
+
     /// The options as flags for ``Settings``.
     package var flags: [SettingKey: SettingFlag] {
-        [.busyPollingMax: .text(busyPollingMax), .maxMemory: .count(maxMemory)]
+        [
+            .busyPollingMax: .text(busyPollingMax), .maxMemory: .count(maxMemory), .monitor: .text(monitor),
+            .insecureHttp: .isOn(insecureHttp),
+        ]
     }
 
     package init() {}

@@ -11,6 +11,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes, lease
     case from, store, insecure, busyPollingMax, maxMemory, timeout, interval
     case keys, access, primaryKey
+    case monitor, insecureHttp
     case logLevel
 
     /// As a flag: `--advertise-actions`.

@@ -66,6 +66,12 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The last published position.
     package var position: Position { incarnation.position(at: published.revision) }
 
+    /// The sessions that the store remembers.
+    package var sessionCount: Int { admission.sessions.count }
+
+    /// The bytes of the frames that wait.
+    package var heldBytes: Int { admission.bytesWaiting }
+
     /// The time of the next `tick` and turn, unless there is work before.
     package var nextDeadline: Instant {
         min(feed.nextDeadline, fullUntil ?? feed.nextDeadline, admission.nextResumption ?? feed.nextDeadline)

@@ -1,0 +1,27 @@
+import CoreMetrics
+package import Logging
+package import ServiceLifecycle
+package import Statecast
+import StatecastMonitoring
+
+/// What an executable shows of its nodes, as the settings ask for it.
+package struct Monitoring: Sendable {
+    private let address: String?
+    private let plaintext: PlaintextPolicy
+    private let metrics = PrometheusMetrics()
+
+    /// Reads the settings. Create it once, before the nodes, which then report to it.
+    package init(_ settings: Settings) async throws {
+        address = try await settings.text(.monitor)
+        plaintext = try await settings.isOn(.insecureHttp) ? .trustedNetwork : .thisMachine
+        if address != nil { MetricsSystem.bootstrap(metrics) }
+    }
+
+    /// What runs beside the nodes.
+    package func services(for nodes: any MonitoredNode..., logger: Logger) throws -> [any Service] {
+        guard let address else { return [] }
+        return [
+            try MonitorService(at: address, metrics: metrics, nodes: nodes, plaintext: plaintext, logger: logger)
+        ]
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What executables show with --monitor.
+@Suite(.timeLimit(.minutes(10))) struct MonitorTests {
+    /// A tool with a monitor on a free port, and its standard error among its lines.
+    private func monitored<T: Sendable>(
+        _ tool: Tool,
+        _ arguments: [String],
+        _ body: @Sendable (RunningTool, UInt16) async throws -> T
+    ) async throws -> (value: T, ending: Tool.Ending) {
+        let script = ["-c", #"exec "$0" "$@" 2>&1"#, tool.location] + arguments + ["--monitor", "127.0.0.1:0"]
+        return try await Tool(name: "/bin/sh").running(script) { running in
+            let line = try await running.line { $0.contains("monitoring (address=http://127.0.0.1:") }
+            let port = try #require(line.split(separator: ":").last?.dropLast()).description
+            return try await body(running, try #require(UInt16(port)))
+        }
+    }
+
+    /// The code and the body of a page.
+    private func get(_ path: String, _ port: UInt16, host: String = "localhost") throws -> (code: Int, body: String) {
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(client) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(connected == 0)
+        let request = "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+        try #require(send(client, request, request.utf8.count, 0) == request.utf8.count)
+        var answer: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65536)
+        while case let count = recv(client, &part, part.count, 0), count > 0 { answer += part[..<count] }
+        let text = String(decoding: answer, as: UTF8.self)
+        let end = try #require(text.firstRange(of: "\r\n\r\n"))
+        return (try #require(Int(text.split(separator: " ")[1])), String(text[end.upperBound...]))
+    }
+
+    /// Asks until a page has a code.
+    private func await(_ path: String, _ port: UInt16, code: Int) async throws -> String {
+        while true {
+            let page = try get(path, port)
+            if page.code == code { return page.body }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    @Test func `A primary, a replica and an agent show their health and their metrics`() async throws {
+        let any = ["--publish", "tcp://127.0.0.1:*", "--actions", "tcp://127.0.0.1:*", "--journal", "memory"]
+        let (_, ending) = try await monitored(.primary, any) { primary, port in
+            let ready = try await primary.line { $0.hasPrefix("ready ") }
+            let publish = try #require(ready.firstMatch(of: /publish=(\S+)/)).1.description
+            for page in ["/livez", "/startupz", "/readyz", "/readyz/replicas", "/readyz/senders"] {
+                _ = try await self.await(page, port, code: 200)
+            }
+            #expect(try get("/livez", port, host: "evil.example").code == 421)
+            #expect(try get("/nothing", port).code == 404)
+            _ = try await monitored(.agent, ["--from", publish, "--interval", "50ms"]) { agent, agentPort in
+                _ = try await monitored(.replica, ["--from", publish, "--json"]) { replica, replicaPort in
+                    _ = try await replica.line { $0.contains(#""revision":3,"#) }
+                    _ = try await self.await("/readyz", replicaPort, code: 200)
+                    _ = try await self.await("/readyz", agentPort, code: 200)
+                    let metrics = try get("/metrics", replicaPort).body
+                    #expect(metrics.contains("# TYPE statecast_replica_updates_total counter\n"))
+                    #expect(metrics.contains(#"statecast_replica_joins_total{store="fleet"} 1"#))
+                    #expect(try get("/metrics", agentPort).body.contains("statecast_sender_actions_applied_total"))
+                    #expect(try get("/metrics", port).body.contains(#"statecast_primary_epoch{store="fleet"} 1"#))
+                    #expect(try get("/statusz", replicaPort).body.contains(#""role":"replica""#))
+                    // The primary is gone: replica and agent live on, and are not ready.
+                    primary.send(SIGTERM)
+                    #expect(try await self.await("/readyz/senders", agentPort, code: 503).contains(#""ready":false"#))
+                    #expect(try get("/livez", replicaPort).code == 200)
+                    replica.send(SIGTERM)
+                    for await _ in replica.lines {}
+                }
+                agent.send(SIGTERM)
+                for await _ in agent.lines {}
+            }
+        }
+        #expect(ending.exitCode == 0, "\(ending)")
+    }
+
+    @Test func `An address that cannot be used ends the executable with a message`() async throws {
+        let any = ["--publish", "tcp://127.0.0.1:*", "--actions", "tcp://127.0.0.1:*", "--journal", "memory"]
+        for (address, text) in [("7180", "expected HOST:PORT"), ("0.0.0.0:0", "--insecure-http")] {
+            let ending = try await Tool.primary.run(any + ["--monitor", address])
+            #expect(ending.exitCode == 64, "\(ending)")
+            #expect(ending.errors.contains(text), "\(ending)")
+        }
+        _ = try await monitored(.primary, any) { primary, port in
+            let ending = try await Tool.primary.run(any + ["--monitor", "127.0.0.1:\(port)"])
+            #expect(ending.exitCode == 1, "\(ending)")
+            #expect(ending.errors.contains("the monitor cannot listen at 127.0.0.1:\(port)"), "\(ending)")
+            primary.send(SIGTERM)
+            for await _ in primary.lines {}
+        }
+    }
+}
