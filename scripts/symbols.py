@@ -1,4 +1,5 @@
 """The public symbols of the library products, for the scripts beside this file."""
+import glob
 import json
 import os
 import re
@@ -73,9 +74,10 @@ def module_maps():
         yield debian
     else:
         yield output("pkg-config", "--variable=includedir", "libpq").strip()
-    for place, _, files in os.walk(f"{ROOT}/.build/checkouts/GRDB.swift/Sources"):
-        if "module.modulemap" in files:
-            yield place
+    for package in ["GRDB.swift", "swift-atomics", "swift-nio"]:
+        for place, _, files in os.walk(f"{ROOT}/.build/checkouts/{package}/Sources"):
+            if "module.modulemap" in files:
+                yield place
 
 
 def extract(names, folder, follows_exports=True):
@@ -88,7 +90,9 @@ def extract(names, folder, follows_exports=True):
     target = json.loads(output("swift", "-print-target-info"))["target"]["triple"]
     graphs = {}
     for name in build(names):
-        search = [f"{binaries}/Modules", *module_maps()]
+        # And the module maps that SwiftPM makes.
+        made = sorted(os.path.dirname(path) for path in glob.glob(f"{binaries}/*.build/module.modulemap"))
+        search = [f"{binaries}/Modules", *module_maps(), *made]
         here = f"{folder}/{name}"
         os.makedirs(here)
         whole, partial = exported(name)

@@ -36,7 +36,7 @@ public final class MonitorService: Service {
     ///   - address: an IP address or `localhost`, and a port: `127.0.0.1:7180`, `[::1]:7180`.
     ///   - plaintext: with `thisMachine`, the address is one of loopback, and a request must name one, too, so that no
     ///     page of a browser can read what is shown here.
-    /// - Throws: ``Statecast/StatecastError`` with code `insecure` or `definition`.
+    /// - Throws: `StatecastError` with code `insecure` or `definition`.
     public init(
         at address: String,
         metrics: PrometheusMetrics,
@@ -75,7 +75,7 @@ public final class MonitorService: Service {
     #if HTTP
         /// Answers requests until the task is cancelled or the service group shuts down.
         ///
-        /// - Throws: ``Statecast/StatecastError`` with code `endpoint` if the address cannot be bound.
+        /// - Throws: `StatecastError` with code `endpoint` if the address cannot be bound.
         public func run() async throws {
             let pages = MonitorPages(nodes: nodes)
             let (liveness, metrics) = (Liveness(nodes), metrics)
@@ -141,7 +141,7 @@ public final class MonitorService: Service {
     #else
         /// Not available: the package was built without its trait `HTTP`.
         ///
-        /// - Throws: ``Statecast/StatecastError`` with code `definition`.
+        /// - Throws: `StatecastError` with code `definition`.
         public func run() async throws {
             throw StatecastError(
                 .definition,
