@@ -165,8 +165,8 @@
             case .bytes(let bytes):
                 head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.readableBytes)")
                 pipeline.write(part(.head(head)), promise: nil)
-                pipeline.write(part(.body(.byteBuffer(bytes))), promise: nil)
-                end()
+                // The next request waits until the client takes this answer.
+                flush(.body(.byteBuffer(bytes))).assumeIsolated().whenSuccess { [self] in end() }
             case .stream(let body):
                 guard !isInputEnded else { return channel.close(promise: nil) }
                 pipeline.writeAndFlush(part(.head(head)), promise: nil)

@@ -3,6 +3,7 @@
 // usage: http-probe-server [TIMEOUT-SECONDS [MAX-CONNECTIONS [EVENTS-PER-SECOND]]]
 //
 //   /hello          ok
+//   /large          64 KiB
 //   /send           the number of bytes of the body
 //   /events?BYTES   a stream of events of so many bytes, each with the time at which it was made
 
@@ -31,6 +32,7 @@
         respond: { request in
             switch request.path {
             case "/hello": HTTPResponse(.ok, type: "text/plain", "ok\n")
+            case "/large": HTTPResponse(.ok, type: "text/plain", String(repeating: "x", count: 64 << 10))
             case "/send": HTTPResponse(.ok, type: "text/plain", "\(request.body.readableBytes)\n")
             case "/events":
                 HTTPResponse(
