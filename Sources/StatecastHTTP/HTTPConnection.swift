@@ -46,9 +46,12 @@
         weak var gate: HTTPGate?
         private let channel: any Channel
         private let registry: HTTPRegistry
-        private var phase = Phase.idle
+        private var phase = Phase.idle { didSet { phaseBegan = .now() } }
         private var keepsOpen = true
         private var isInputEnded = false
+        private var isHead = false
+        private var isOldVersion = false
+        private var phaseBegan = NIODeadline.now()
         /// Of the present phase, and of a write.
         private var (deadline, writeDeadline): (Scheduled<Void>?, Scheduled<Void>?)
         private var task: Task<Void, Never>?
@@ -62,12 +65,19 @@
 
         func channelActive(context: ChannelHandlerContext) { becomeIdle() }
 
-        func channelInactive(context: ChannelHandlerContext) {
+        /// Since when the client has completed no request; `nil` while one is answered.
+        var waitsSince: NIODeadline? {
+            switch phase {
+            case .idle, .head, .body: phaseBegan
+            case .answering, .closing: nil
+            }
+        }
+
+        func closed() {
             phase = .closing
             deadline?.cancel()
             writeDeadline?.cancel()
             task?.cancel()
-            registry.remove(self)
         }
 
         /// Bytes have arrived; the head that they begin must end in time.
@@ -104,12 +114,13 @@
             }
             let size = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
             guard size <= limits.maxBodyBytes else { return refuse(.payloadTooLarge) }
-            keepsOpen = head.isKeepAlive && head.version.minor > 0
+            (isHead, isOldVersion) = (head.method == .HEAD, head.version.minor == 0)
+            // After a request for an upgrade the decoder reads no other one.
+            keepsOpen = head.isKeepAlive && !isOldVersion && head.headers["upgrade"].isEmpty
             phase = .body(head, ByteBuffer())
             setDeadline(limits.bodyTimeout)
-            guard head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" }) else {
-                return
-            }
+            let expected = head.headers[canonicalForm: "expect"]
+            guard !isOldVersion, expected.contains(where: { $0.lowercased() == "100-continue" }) else { return }
             pipeline.writeAndFlush(part(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
         }
 
@@ -153,7 +164,11 @@
             Task(executorPreference: registry.executor) { [respond = registry.respond] in
                 made.succeed(await respond(request))
             }
-            made.futureResult.assumeIsolated().whenSuccess { [self] in write($0) }
+            registry.taskBegan()
+            made.futureResult.assumeIsolated().whenSuccess { [self] response in
+                registry.taskEnded()
+                write(response)
+            }
         }
 
         private func write(_ response: HTTPResponse) {
@@ -166,9 +181,12 @@
                 head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.readableBytes)")
                 pipeline.write(part(.head(head)), promise: nil)
                 // The next request waits until the client takes this answer.
-                flush(.body(.byteBuffer(bytes))).assumeIsolated().whenSuccess { [self] in end() }
+                flush(.body(.byteBuffer(isHead ? ByteBuffer() : bytes))).assumeIsolated().whenSuccess { [self] in end()
+                }
             case .stream(let body):
                 guard !isInputEnded else { return channel.close(promise: nil) }
+                // It knows no chunks, or wants none.
+                guard !isOldVersion, !isHead else { return refuse(.httpVersionNotSupported) }
                 pipeline.writeAndFlush(part(.head(head)), promise: nil)
                 stream(body)
             }
@@ -180,7 +198,9 @@
             task = Task(executorPreference: registry.executor) {
                 do { ended.succeed(try await body(stream)) } catch { ended.fail(error) }
             }
+            registry.taskBegan()
             ended.futureResult.assumeIsolated().whenComplete { [self] result in
+                registry.taskEnded()
                 task = nil
                 guard case .answering = phase else { return }
                 // An incomplete body must not look complete, except that the server stops.
@@ -258,13 +278,14 @@
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
-        let isOpen: Bool
         private weak var connection: HTTPConnection?
+        private let isOpen: Bool
         private var context: ChannelHandlerContext?
         /// The bytes that are still read and dropped before the connection is closed; `nil`: all are passed on.
         private var remainder: Int?
 
-        init(_ connection: HTTPConnection, isOpen: Bool) { (self.connection, self.isOpen) = (connection, isOpen) }
+        /// - Parameter connection: `nil`: it is refused.
+        init(_ connection: HTTPConnection?) { (self.connection, isOpen) = (connection, connection != nil) }
 
         func handlerAdded(context: ChannelHandlerContext) { self.context = context }
         func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
@@ -280,6 +301,12 @@
             }
             self.remainder = remainder - unwrapInboundIn(data).readableBytes
             if remainder <= 0 { context.close(promise: nil) }
+        }
+
+        /// Goes on to read what is dropped; the handlers above read no more.
+        func channelReadComplete(context: ChannelHandlerContext) {
+            if remainder != nil { context.read() }
+            context.fireChannelReadComplete()
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -307,6 +334,7 @@
             guard let context, remainder == nil else { return }
             remainder = 1 << 20
             context.close(mode: .output, promise: nil)
+            context.read()
             context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { context.close(promise: nil) }
         }
     }

@@ -47,7 +47,8 @@
 
     /// The bounds of a server. A client that exceeds one is refused and disconnected.
     package struct HTTPLimits: Sendable {
-        /// Open connections; a further one is answered by 503.
+        /// Open connections. A further one replaces the one that has made no request for the longest time; it is
+        /// answered by 503 if all are being answered.
         package var maxConnections = 256
         /// Bytes of a request line and its headers together.
         package var maxHeadBytes = 16 << 10
@@ -191,6 +192,10 @@
         let respond: @Sendable (HTTPRequest) async -> HTTPResponse
         private(set) var isDraining = false
         private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+        /// The connections that are answered by 503, and wait for the client to close.
+        private var refused = 0
+        /// The tasks that make answers.
+        private var tasks = 0
         private var drained: EventLoopPromise<Void>?
 
         init(
@@ -204,12 +209,20 @@
         }
 
         /// Serves a new connection, or refuses it if there are too many.
+        ///
+        /// - Throws: if too many are being refused; then it is closed at once.
         func serve(_ channel: any Channel) throws {
             let pipeline = channel.pipeline.syncOperations
+            let isOpen = !isDraining && (connections.count < limits.maxConnections || replaceIdle())
+            guard isOpen else {
+                guard refused < 16 else { throw ChannelError.ioOnClosedChannel }
+                refused += 1
+                channel.closeFuture.assumeIsolated().whenComplete { [self] _ in refused -= 1 }
+                return try pipeline.addHandler(HTTPGate(nil))
+            }
             let connection = HTTPConnection(channel, self)
-            let gate = HTTPGate(connection, isOpen: connections.count < limits.maxConnections && !isDraining)
+            let gate = HTTPGate(connection)
             try pipeline.addHandler(gate)
-            guard gate.isOpen else { return }
             var decoding = NIOHTTPDecoderLimitConfiguration()
             decoding.maxHeaderFieldSize = limits.maxHeadBytes
             decoding.maxHeaderListSize = limits.maxHeadBytes
@@ -221,20 +234,43 @@
             )
             try pipeline.addHandler(connection)
             connection.gate = gate
-            connections[ObjectIdentifier(connection)] = connection
+            let id = ObjectIdentifier(connection)
+            connections[id] = connection
+            // Retains the connection, so that no later one has its identifier.
+            channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+                connection.closed()
+                connections[id] = nil
+                endIfDrained()
+            }
         }
 
-        func remove(_ connection: HTTPConnection) {
-            connections[ObjectIdentifier(connection)] = nil
-            if isDraining, connections.isEmpty { drained?.succeed() }
+        /// Closes the connection that has waited longest for a request.
+        private func replaceIdle() -> Bool {
+            let waiting = connections.values.compactMap { connection in
+                connection.waitsSince.map { (connection, $0) }
+            }
+            guard let (longest, _) = waiting.min(by: { $0.1 < $1.1 }) else { return false }
+            // The end of a channel is reported later.
+            connections[ObjectIdentifier(longest)] = nil
+            longest.cut()
+            return true
         }
+
+        func taskBegan() { tasks += 1 }
+
+        func taskEnded() {
+            tasks -= 1
+            endIfDrained()
+        }
+
+        private func endIfDrained() { if isDraining, connections.isEmpty, tasks == 0 { drained?.succeed() } }
 
         func drain(grace: TimeAmount) -> EventLoopFuture<Void> {
             isDraining = true
             let drained = loop.makePromise(of: Void.self)
             self.drained = drained
             for connection in connections.values { connection.drain() }
-            if connections.isEmpty { drained.succeed() }
+            endIfDrained()
             let cut = loop.assumeIsolated().scheduleTask(in: grace) { [self] in
                 for connection in connections.values { connection.cut() }
             }

@@ -23,6 +23,7 @@ public import Statecast
 /// It answers `GET` for `/metrics`, `/livez`, `/readyz`, `/readyz/replicas`, `/readyz/senders`, `/startupz` and
 /// `/statusz`, unencrypted and without authentication.
 public final class MonitorService: Service {
+    /// With the brackets of IPv6.
     private let host: String
     private let port: Int
     private let plaintext: PlaintextPolicy
@@ -60,8 +61,9 @@ public final class MonitorService: Service {
                     + "plaintext: .trustedNetwork (--insecure-http)"
             )
         }
-        self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        (self.port, self.plaintext, self.metrics, self.logger) = (Int(port), plaintext, metrics, logger)
+        (self.host, self.port, self.plaintext, self.metrics, self.logger) = (
+            host, Int(port), plaintext, metrics, logger
+        )
         self.nodes = nodes.map(\.health)
     }
 
@@ -69,7 +71,7 @@ public final class MonitorService: Service {
     private static func isLoopback(_ host: String) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return host == "localhost" || host == "[::1]"
-            || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
+            || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil && $0.first != "+" })
     }
 
     #if HTTP
@@ -80,11 +82,14 @@ public final class MonitorService: Service {
             let pages = MonitorPages(nodes: nodes)
             let (liveness, metrics) = (Liveness(nodes), metrics)
             let server = Locked<HTTPServer?>(nil)
-            let anywhere = plaintext == .trustedNetwork
+            var limits = HTTPLimits()
+            limits.maxConnections = 64
+            let anywhere = !Self.isLoopback(host)
             do {
                 let started = try await HTTPServer.start(
-                    host: host,
+                    host: host.filter { $0 != "[" && $0 != "]" },
                     port: port,
+                    limits: limits,
                     permitsHost: { anywhere || Self.isLoopback($0) },
                     respond: { request in
                         await Self.respond(to: request, pages, metrics, liveness, on: server.withLock { $0 })

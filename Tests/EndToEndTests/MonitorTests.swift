@@ -27,6 +27,9 @@ import Testing
     private func get(_ path: String, _ port: UInt16, host: String = "localhost") throws -> (code: Int, body: String) {
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(client) }
+        // The time limit of the test cannot end a call that blocks.
+        var limit = timeval(tv_sec: 600, tv_usec: 0)
+        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -90,6 +93,33 @@ import Testing
             }
         }
         #expect(ending.exitCode == 0, "\(ending)")
+    }
+
+    @Test func `A command that ends leaves its metrics in the file`() async throws {
+        try await withServed { served in
+            let folder = try Folder()
+            let file = folder.path + "/send.prom"
+            let sent = try await Tool.send.run(served.upstream + ["--metrics-file", file, "CounterIncreaseRequested"])
+            #expect(sent.exitCode == 0, "\(sent)")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains(#"statecast_sender_actions_applied_total{store="counter"} 1"#))
+        }
+    }
+
+    @Test func `With --log-format json each line of the log is an object, also the last one of a failure`() async throws
+    {
+        let ending = try await Tool.primary.run([
+            "--log-format", "json", "--publish", "tcp://10.0.0.1:1", "--journal", "memory",
+        ])
+        #expect(ending.exitCode == 64, "\(ending)")
+        let lines = ending.errors.split(separator: "\n")
+        #expect(!lines.isEmpty)
+        for line in lines {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            #expect(object?["message"] is String, "\(line)")
+            #expect(object?["level"] is String, "\(line)")
+        }
+        #expect(lines.last?.contains(#""level":"critical""#) == true, "\(ending)")
     }
 
     @Test func `An address that cannot be used ends the executable with a message`() async throws {

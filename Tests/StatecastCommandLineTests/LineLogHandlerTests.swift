@@ -54,6 +54,26 @@ import Testing
         }
     }
 
+    @Test func `as JSON, an event is one object with all that it has`() {
+        var handler = LineLogHandler(label: "statecast.test", logLevel: .notice, .json)
+        handler[metadataKey: "store"] = "fleet"
+        let event = LogEvent(
+            level: .warning,
+            message: "a\n\"b\"\u{9B}",
+            error: Fault(),
+            metadata: ["epoch": "1"],
+            source: "Tests",
+            file: "Tests.swift",
+            function: "test()",
+            line: 1
+        )
+        #expect(
+            handler.jsonLine(for: event, at: "2026-02-03T14:03:09Z")
+                == #"{"time":"2026-02-03T14:03:09Z","level":"warning","label":"statecast.test","#
+                + #""message":"a\n\"b\"\u009b","metadata":{"epoch":"1","error":"broken","store":"fleet"}}"#
+        )
+    }
+
     @Test func `an event is one line, with control characters escaped`() {
         let line = line("a\nb\r\u{1B}[31m", ["key\n": "\u{9B}2J\u{202E}", "list": ["x\n"]], error: nil)
         let controls = line.unicodeScalars.filter { [.control, .format].contains($0.properties.generalCategory) }

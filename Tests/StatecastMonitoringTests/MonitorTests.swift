@@ -86,7 +86,10 @@ import Testing
     }
 
     @Test func `Beyond this machine it has to be permitted`() throws {
-        for address in ["0.0.0.0:1", "10.0.0.1:1", "[::]:1", "host.example:1", "127.0.0.1.evil.example:1"] {
+        let remote = [
+            "0.0.0.0:1", "10.0.0.1:1", "[::]:1", "host.example:1", "127.0.0.1.evil.example:1", "127.0.0.+1:1",
+        ]
+        for address in remote {
             let failure = #expect(throws: StatecastError.self) {
                 try MonitorService(at: address, metrics: PrometheusMetrics(), nodes: [])
             }

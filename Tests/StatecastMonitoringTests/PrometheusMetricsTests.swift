@@ -118,6 +118,26 @@ import Testing
         )
     }
 
+    @Test func `A file of metrics is replaced in one step, and readable for all`() throws {
+        let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "statecast.prom").path
+        let file = MetricsFile(path, metrics: metrics)
+        let counter = metrics.makeCounter(label: "written_total", dimensions: [])
+        for count in 1...2 {
+            counter.increment(by: 1)
+            try file.writeOnce()
+            #expect(try String(contentsOfFile: path, encoding: .utf8).contains("\nwritten_total \(count)\n"))
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? NSNumber == 0o644)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["statecast.prom"])
+        #expect(throws: (any Error).self) {
+            try MetricsFile(folder.path + "/none/x.prom", metrics: metrics).writeOnce()
+        }
+    }
+
     /// Values that threads report while others read are all counted.
     @Test func `Threads report at once`() async {
         await withTaskGroup { group in

@@ -21,6 +21,15 @@ package struct CommonOptions: ParsableArguments {
     )
     package var logLevel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The form of log lines: text or json. (STATECAST_LOG_FORMAT, default: text)",
+            valueName: "format"
+        ),
+        completion: .values(of: LogFormat.self)
+    )
+    package var logFormat: String?
+
     package init() {}
 
     /// The form of the command's output on the terminal.
@@ -34,11 +43,12 @@ package struct CommonOptions: ParsableArguments {
     /// Reads the settings from flags, environment and file, and sends logs to standard error.
     package func settings(_ flags: [SettingKey: SettingFlag], screen: Screen = .lines) async throws -> Settings {
         let settings = try await Settings(
-            flags: flags.merging([.logLevel: .text(logLevel)]) { flag, _ in flag },
+            flags: flags.merging([.logLevel: .text(logLevel), .logFormat: .text(logFormat)]) { flag, _ in flag },
             file: config
         )
         let level = try await settings.choice(.logLevel, default: Logger.Level.notice)
-        LineLogHandler.bootstrap(level: level, hasPicture: screen == .picture && Terminal.isTerminal(.error))
+        let format = try await settings.choice(.logFormat, default: LogFormat.text)
+        LineLogHandler.bootstrap(level: level, format, hasPicture: screen == .picture && Terminal.isTerminal(.error))
         let logger = Logger(label: "statecast.settings")
         for notice in settings.unknownVariables { logger.warning("\(notice)") }
         return settings
@@ -105,11 +115,21 @@ package struct NodeOptions: ParsableArguments {
     )
     package var insecureHttp: Bool?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write metrics to this file every 15 seconds and at the end, for the textfile collector of Prometheus. "
+                + "(STATECAST_METRICS_FILE)",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    package var metricsFile: String?
+
     /// The options as flags for ``Settings``.
     package var flags: [SettingKey: SettingFlag] {
         [
             .busyPollingMax: .text(busyPollingMax), .maxMemory: .count(maxMemory), .monitor: .text(monitor),
-            .insecureHttp: .isOn(insecureHttp),
+            .insecureHttp: .isOn(insecureHttp), .metricsFile: .text(metricsFile),
         ]
     }
 

@@ -21,7 +21,7 @@ extension AsyncParsableCommand {
             throw ExitCode.success
         } catch {
             let failure = CommandFailure(error)
-            StandardError.write("Error: " + VisibleText.line(failure.message))
+            StandardError.write(LineLogHandler.line(ofFailure: failure.message))
             throw failure.exitCode
         }
     }

@@ -7,6 +7,7 @@ import StatecastMonitoring
 /// What an executable shows of its nodes, as the settings ask for it.
 package struct Monitoring: Sendable {
     private let address: String?
+    private let file: String?
     private let plaintext: PlaintextPolicy
     private let metrics = PrometheusMetrics()
 
@@ -14,14 +15,19 @@ package struct Monitoring: Sendable {
     package init(_ settings: Settings) async throws {
         address = try await settings.text(.monitor)
         plaintext = try await settings.isOn(.insecureHttp) ? .trustedNetwork : .thisMachine
-        if address != nil { MetricsSystem.bootstrap(metrics) }
+        file = try await settings.text(.metricsFile)
+        if address != nil || file != nil { MetricsSystem.bootstrap(metrics) }
     }
 
     /// What runs beside the nodes.
     package func services(for nodes: any MonitoredNode..., logger: Logger) throws -> [any Service] {
-        guard let address else { return [] }
-        return [
-            try MonitorService(at: address, metrics: metrics, nodes: nodes, plaintext: plaintext, logger: logger)
-        ]
+        var services: [any Service] = []
+        if let address {
+            services.append(
+                try MonitorService(at: address, metrics: metrics, nodes: nodes, plaintext: plaintext, logger: logger)
+            )
+        }
+        if let file { services.append(MetricsFile(file, metrics: metrics, logger: logger)) }
+        return services
     }
 }

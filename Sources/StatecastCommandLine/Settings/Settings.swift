@@ -11,8 +11,8 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes, lease
     case from, store, insecure, busyPollingMax, maxMemory, timeout, interval
     case keys, access, primaryKey
-    case monitor, insecureHttp
-    case logLevel
+    case monitor, insecureHttp, metricsFile
+    case logLevel, logFormat
 
     /// As a flag: `--advertise-actions`.
     var flag: String { "--" + words.joined(separator: "-") }

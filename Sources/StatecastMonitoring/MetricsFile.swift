@@ -1,0 +1,56 @@
+import Foundation
+public import Logging
+public import ServiceLifecycle
+
+/// Writes metrics to a file, for the textfile collector of Prometheus' node exporter: for processes that run shortly,
+/// or that Prometheus cannot reach.
+///
+/// It replaces the file in one step, every 15 seconds and at the end, and makes it readable for all users. The
+/// collector reads only names that end with `.prom`.
+public final class MetricsFile: Service {
+    private let path: String
+    private let metrics: PrometheusMetrics
+    private let interval: Duration
+    private let logger: Logger
+
+    /// Creates a writer; it writes from ``run()`` on, to `path`, whose folder exists.
+    public convenience init(
+        _ path: String,
+        metrics: PrometheusMetrics,
+        logger: Logger = Logger(label: "statecast.monitor")
+    ) {
+        self.init(path, metrics: metrics, every: .seconds(15), logger: logger)
+    }
+
+    init(_ path: String, metrics: PrometheusMetrics, every interval: Duration, logger: Logger) {
+        (self.path, self.metrics, self.interval, self.logger) = (path, metrics, interval, logger)
+    }
+
+    /// Writes until the task is cancelled or the service group shuts down. A write that fails is logged, and repeated.
+    public func run() async {
+        var hasFailed = false
+        func write() {
+            do {
+                try writeOnce()
+                hasFailed = false
+            } catch {
+                if !hasFailed { logger.warning("the metrics cannot be written to \(path): \(error)") }
+                hasFailed = true
+            }
+        }
+        try? await cancelWhenGracefulShutdown { [interval] in
+            while true {
+                write()
+                try await Task.sleep(for: interval)
+            }
+        }
+        write()
+    }
+
+    func writeOnce() throws {
+        let draft = path + ".draft"
+        try Data(metrics.text.utf8).write(to: URL(filePath: draft))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: draft)
+        guard rename(draft, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+}
