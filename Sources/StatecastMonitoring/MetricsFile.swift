@@ -29,7 +29,9 @@ public final class MetricsFile: Service {
     /// Writes until the task is cancelled or the service group shuts down. A write that fails is logged, and repeated.
     public func run() async {
         var hasFailed = false
-        func write() {
+        while true {
+            // Before the write, so that the last one has what was reported until the end.
+            let isOver = Task.isCancelled || Task.isShuttingDownGracefully
             do {
                 try writeOnce()
                 hasFailed = false
@@ -37,14 +39,9 @@ public final class MetricsFile: Service {
                 if !hasFailed { logger.warning("the metrics cannot be written to \(path): \(error)") }
                 hasFailed = true
             }
+            if isOver { return }
+            try? await cancelWhenGracefulShutdown { [interval] in try await Task.sleep(for: interval) }
         }
-        try? await cancelWhenGracefulShutdown { [interval] in
-            while true {
-                write()
-                try await Task.sleep(for: interval)
-            }
-        }
-        write()
     }
 
     func writeOnce() throws {
