@@ -46,7 +46,7 @@ struct AgentCommand: AsyncParsableCommand {
             let agent = Agent(sender, interval: interval, logger: logger)
             try await SignalledRun.until(
                 done: { try await agent.run() },
-                beside: [sender] + monitoring.services(for: sender, logger: logger),
+                beside: monitoring.services(for: sender, logger: logger) + [sender],
                 logger: logger
             )
         }

@@ -93,7 +93,7 @@ struct ReplicaCommand: AsyncParsableCommand {
                         try await picture.whileOpen { try await follower.run(picture) }
                     }
                 },
-                beside: [replica] + monitoring.services(for: replica, logger: logger),
+                beside: monitoring.services(for: replica, logger: logger) + [replica],
                 logger: logger
             )
         }

@@ -123,7 +123,7 @@ struct SendCommand: AsyncParsableCommand {
                     let pipeline = SendPipeline(sender, session: file, output: output, format: format, logger: logger)
                     try await pipeline.run(source, to: upstream, timeout: timeout)
                 },
-                beside: [sender] + monitoring.services(for: sender, logger: logger),
+                beside: monitoring.services(for: sender, logger: logger) + [sender],
                 logger: logger
             )
         }

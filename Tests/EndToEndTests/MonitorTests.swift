@@ -72,7 +72,8 @@ import Testing
             #expect(try get("/nothing", port).code == 404)
             _ = try await monitored(.agent, ["--from", publish, "--interval", "50ms"]) { agent, agentPort in
                 _ = try await monitored(.replica, ["--from", publish, "--json"]) { replica, replicaPort in
-                    _ = try await replica.line { $0.contains(#""revision":3,"#) }
+                    // It may skip revisions.
+                    _ = try await replica.line { $0.contains(/"revision":[1-9]/) }
                     _ = try await self.await("/readyz", replicaPort, code: 200)
                     _ = try await self.await("/readyz", agentPort, code: 200)
                     let metrics = try get("/metrics", replicaPort).body

@@ -19,7 +19,7 @@ package struct Monitoring: Sendable {
         if address != nil || file != nil { MetricsSystem.bootstrap(metrics) }
     }
 
-    /// What runs beside the nodes.
+    /// What runs beside the nodes; listed before them, it stops after them, and has seen all.
     package func services(for nodes: any MonitoredNode..., logger: Logger) throws -> [any Service] {
         var services: [any Service] = []
         if let address {
