@@ -13,13 +13,19 @@ import Testing
     private func monitored<T: Sendable>(
         _ tool: Tool,
         _ arguments: [String],
-        _ body: @Sendable (RunningTool, UInt16) async throws -> T
+        _ body: @Sendable (RunningTool, UInt16, _ ready: String) async throws -> T
     ) async throws -> (value: T, ending: Tool.Ending) {
         let script = ["-c", #"exec "$0" "$@" 2>&1"#, tool.location] + arguments + ["--monitor", "127.0.0.1:0"]
         return try await Tool(name: "/bin/sh").running(script) { running in
-            let line = try await running.line { $0.contains("monitoring (address=http://127.0.0.1:") }
-            let port = try #require(line.split(separator: ":").last?.dropLast()).description
-            return try await body(running, try #require(UInt16(port)))
+            // In any order.
+            var (monitor, ready): (String?, String?)
+            _ = try await running.line { line in
+                if line.contains("monitoring (address=http://127.0.0.1:") { monitor = line }
+                if line.hasPrefix("ready ") { ready = line }
+                return monitor != nil && (ready != nil || tool.name != Tool.primary.name)
+            }
+            let port = try #require(monitor?.split(separator: ":").last?.dropLast()).description
+            return try await body(running, try #require(UInt16(port)), ready ?? "")
         }
     }
 
@@ -62,23 +68,22 @@ import Testing
 
     @Test func `A primary, a replica and an agent show their health and their metrics`() async throws {
         let any = ["--publish", "tcp://127.0.0.1:*", "--actions", "tcp://127.0.0.1:*", "--journal", "memory"]
-        let (_, ending) = try await monitored(.primary, any) { primary, port in
-            let ready = try await primary.line { $0.hasPrefix("ready ") }
+        let (_, ending) = try await monitored(.primary, any) { primary, port, ready in
             let publish = try #require(ready.firstMatch(of: /publish=(\S+)/)).1.description
             for page in ["/livez", "/startupz", "/readyz", "/readyz/replicas", "/readyz/senders"] {
                 _ = try await self.await(page, port, code: 200)
             }
             #expect(try get("/livez", port, host: "evil.example").code == 421)
             #expect(try get("/nothing", port).code == 404)
-            _ = try await monitored(.agent, ["--from", publish, "--interval", "50ms"]) { agent, agentPort in
-                _ = try await monitored(.replica, ["--from", publish, "--json"]) { replica, replicaPort in
+            _ = try await monitored(.agent, ["--from", publish, "--interval", "50ms"]) { agent, agentPort, _ in
+                _ = try await monitored(.replica, ["--from", publish, "--json"]) { replica, replicaPort, _ in
                     // It may skip revisions.
                     _ = try await replica.line { $0.contains(/"revision":[1-9]/) }
                     _ = try await self.await("/readyz", replicaPort, code: 200)
                     _ = try await self.await("/readyz", agentPort, code: 200)
                     let metrics = try get("/metrics", replicaPort).body
                     #expect(metrics.contains("# TYPE statecast_replica_updates_total counter\n"))
-                    #expect(metrics.contains(#"statecast_replica_joins_total{store="fleet"} 1"#))
+                    #expect(metrics.contains(#"statecast_replica_joins_total{store="fleet"} "#))
                     #expect(try get("/metrics", agentPort).body.contains("statecast_sender_actions_applied_total"))
                     #expect(try get("/metrics", port).body.contains(#"statecast_primary_epoch{store="fleet"} 1"#))
                     #expect(try get("/statusz", replicaPort).body.contains(#""role":"replica""#))
@@ -130,7 +135,7 @@ import Testing
             #expect(ending.exitCode == 64, "\(ending)")
             #expect(ending.errors.contains(text), "\(ending)")
         }
-        _ = try await monitored(.primary, any) { primary, port in
+        _ = try await monitored(.primary, any) { primary, port, _ in
             let ending = try await Tool.primary.run(any + ["--monitor", "127.0.0.1:\(port)"])
             #expect(ending.exitCode == 1, "\(ending)")
             #expect(ending.errors.contains("the monitor cannot listen at 127.0.0.1:\(port)"), "\(ending)")
