@@ -5,7 +5,7 @@
 //   /hello          ok
 //   /large          64 KiB
 //   /send           the number of bytes of the body
-//   /events?BYTES   a stream of events of so many bytes, each with the time at which it was made
+//   /events?BYTES   a stream of events of this size, each with the time at which it was made
 
 #if HTTP
     import Foundation
