@@ -4,7 +4,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -45,6 +49,23 @@ static inline bool statecast_disable_core_dumps(void) {
 #else
     return true;
 #endif
+}
+
+/// Sends a datagram to a socket of the file system, or of Linux' abstract namespace if the path begins with `@`. Does not
+/// block.
+static inline bool statecast_send_datagram(const char *path, const char *text) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address.sun_path) return false;
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') address.sun_path[0] = 0;
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM, 0);
+    if (descriptor < 0) return false;
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    ssize_t sent = sendto(descriptor, text, strlen(text), MSG_DONTWAIT, (struct sockaddr *)&address,
+                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+    close(descriptor);
+    return sent >= 0;
 }
 
 /// The processor time that this process has used.

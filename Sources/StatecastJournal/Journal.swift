@@ -1,3 +1,4 @@
+package import StatecastCore
 public import StatecastProtocol
 
 /// The storage of one store's history. A primary that ends at any instruction continues from its journal with all that
@@ -63,6 +64,26 @@ public protocol Journal: JournalReading {
 
     /// Unlocks the journal. Its content stays.
     func close()
+}
+
+/// A journal that knows what it occupies.
+package protocol MeasurableJournal: Journal {
+    /// Called as ``snapshots()``.
+    func measure() throws(JournalFailure) -> JournalSize
+}
+
+/// What a journal occupies and keeps.
+package struct JournalSize: Sendable {
+    /// Of all files.
+    package let bytes: Int
+    /// The revision at which the kept history begins.
+    package let oldest: Revision
+    package let lastSnapshot: Timestamp?
+    package let lastBackup: Timestamp?
+
+    package init(bytes: Int, oldest: Revision, lastSnapshot: Timestamp?, lastBackup: Timestamp?) {
+        (self.bytes, self.oldest, self.lastSnapshot, self.lastBackup) = (bytes, oldest, lastSnapshot, lastBackup)
+    }
 }
 
 /// How long a journal keeps a snapshot.

@@ -44,10 +44,10 @@ struct MonitorPages: Sendable {
     var started: Page {
         let reports = reports
         let isStarted = !reports.contains(where: \.isStarting)
-        return Page(
-            isGood: isStarted,
-            content: ["started": .bool(isStarted), "phases": .array(reports.map { .text($0.phase) })]
-        )
+        let nodes = reports.map { report -> Value in
+            ["phase": .text(report.phase), "stores": .array(report.stores.map(\.content))]
+        }
+        return Page(isGood: isStarted, content: ["started": .bool(isStarted), "nodes": .array(nodes)])
     }
 
     var status: Value { ["version": .text(Release.number), "nodes": .array(reports.map(\.content))] }
@@ -55,29 +55,37 @@ struct MonitorPages: Sendable {
 
 extension NodeReport {
     fileprivate var content: Value {
-        func reasons(_ codes: [String]) -> Value { .array(codes.map { .text($0) }) }
-        return [
-            "role": .text(role.rawValue), "phase": .text(phase),
-            "replicas": ["ready": .bool(self.reasons.isEmpty), "reasons": reasons(self.reasons)],
-            "senders": ["ready": .bool(reasonsForSenders.isEmpty), "reasons": reasons(reasonsForSenders)],
-            "stores": .array(stores.map(\.content)),
+        func part(_ codes: [String]) -> Value {
+            ["ready": .bool(codes.isEmpty), "reasons": .array(codes.map { .text($0) })]
+        }
+        var content: ValueMap = [
+            "role": .text(role.rawValue), "phase": .text(phase), "replicas": part(reasons),
+            "senders": part(reasonsForSenders), "stores": .array(stores.map(\.content)),
         ]
+        content.add(facts)
+        return .map(content)
     }
 }
 
 extension StoreHealth {
     /// What is known, with the names of `statecast-send --ping --json`.
     fileprivate var content: Value {
-        let known: [(name: Value, value: Value?)] = [
-            ("store", .text(store.text)),
-            ("lineage", position.map { .text("\($0.lineage)") }),
-            ("epoch", position.map { Value($0.epoch.rawValue) }),
-            ("revision", position.map { Value($0.revision.rawValue) }),
-            ("sessions", sessions.map { Value($0) }),
-            ("stateBytes", stateBytes.map { Value($0) }),
-            ("heldBytes", heldBytes.map { Value($0) }),
-            ("isFull", isFull.map { .bool($0) }),
-        ]
-        return .map(known.reduce(into: [:]) { $0[$1.name] = $1.value })
+        var content: ValueMap = ["store": .text(store.text)]
+        if let position {
+            content["lineage"] = .text("\(position.lineage)")
+            content["epoch"] = Value(position.epoch.rawValue)
+            content["revision"] = Value(position.revision.rawValue)
+        }
+        content.add(facts)
+        return .map(content)
+    }
+}
+
+extension ValueMap {
+    fileprivate mutating func add(_ facts: [NodeFact: Double]) {
+        for (fact, value) in facts {
+            let number = Int(exactly: value).map { Value($0) } ?? .float(value)
+            self[.text(fact.rawValue)] = fact.isFlag ? .bool(value == 1) : number
+        }
     }
 }

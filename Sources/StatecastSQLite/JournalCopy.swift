@@ -27,7 +27,10 @@ extension JournalReader {
     ///
     /// A primary refuses the copy; ``restore(to:begun:)`` creates a journal from it.
     package func backup(to path: String) throws(JournalFailure) -> JournalCopy {
-        try copy(to: path, contents().identity, as: .backup)
+        let copy = try copy(to: path, contents().identity, as: .backup)
+        // For monitoring. A reader without the right to write has made the backup as well.
+        try? Data().write(to: URL(filePath: directory.backupNote))
+        return copy
     }
 
     /// Creates a journal from a backup or another journal: the same history with a new lineage.

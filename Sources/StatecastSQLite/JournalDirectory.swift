@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import StatecastFiles
+import StatecastCore
 import StatecastJournal
 import StatecastProtocol
 
@@ -15,6 +16,8 @@ struct JournalDirectory: Hashable, Sendable {
     var log: String { database + "-wal" }
     var marks: String { path + "/marks" }
     var lock: String { path + "/lock" }
+    /// Written when a backup has been made; its time is that of the backup.
+    var backupNote: String { path + "/backed-up" }
     var snapshotFolder: String { path + "/snapshots" }
 
     var hasDatabase: Bool { FileManager.default.fileExists(atPath: database) }
@@ -26,6 +29,21 @@ struct JournalDirectory: Hashable, Sendable {
     static func byteCount(_ file: String) -> Int {
         var status = stat()
         return stat(file, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// The size of all files.
+    var bytes: Int {
+        [path, snapshotFolder].reduce(0) { bytes, folder in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.reduce(bytes) { $0 + Self.byteCount("\(folder)/\($1)") }
+        }
+    }
+
+    /// When a file was last written; `nil` if there is no such file.
+    static func time(_ file: String) -> Timestamp? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        let date = attributes?[.modificationDate] as? Date
+        return date.map { Timestamp(milliseconds: Int64($0.timeIntervalSince1970 * 1000)) }
     }
 
     /// The snapshots in the directory, oldest first. Files with other names are ignored.

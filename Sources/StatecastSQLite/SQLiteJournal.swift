@@ -9,7 +9,7 @@ import StatecastThreading
 ///
 /// The directory is locked while a primary has it open. SQLite drops a damaged end of its log silently; the note of the
 /// last acknowledged record and a checksum in each record detect it.
-public final class SQLiteJournal: Journal, CustomStringConvertible {
+public final class SQLiteJournal: MeasurableJournal, CustomStringConvertible {
     private let directory: JournalDirectory
     private let storage = Locked<Opened?>(nil)
 
@@ -172,6 +172,16 @@ public final class SQLiteJournal: Journal, CustomStringConvertible {
             guard snapshots.count > 2, try records.bytes(after: snapshots[1].sequence) >= historyBytes else { return }
             try records.prune(through: snapshots[1].sequence)
         }
+    }
+
+    package func measure() throws(JournalFailure) -> JournalSize {
+        let snapshots = try snapshots()
+        return JournalSize(
+            bytes: directory.bytes,
+            oldest: snapshots.first?.revision ?? Revision(0),
+            lastSnapshot: snapshots.last.flatMap { SnapshotFile($0, in: directory).time },
+            lastBackup: JournalDirectory.time(directory.backupNote)
+        )
     }
 
     /// Writes the rest of the log into the database, and unlocks the directory.

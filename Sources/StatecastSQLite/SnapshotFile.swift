@@ -1,5 +1,6 @@
 import Foundation
 import StatecastFiles
+import StatecastCore
 import StatecastJournal
 import StatecastProtocol
 
@@ -27,6 +28,9 @@ struct SnapshotFile {
     }
 
     private var path: String { Self.path(of: entry, isInterim ? Self.interimSuffix : Self.suffix, in: directory) }
+
+    /// When it was stored.
+    var time: Timestamp? { JournalDirectory.time(path) }
 
     private static func path(of entry: SnapshotEntry, _ suffix: String, in directory: JournalDirectory) -> String {
         "\(directory.snapshotFolder)/\(entry.sequence)-\(entry.revision)\(suffix)"

@@ -20,7 +20,8 @@ import Testing
     }
 
     private func primary(_ phase: PrimaryPhase, isFull: Bool = false) -> NodeReport {
-        phase.report([StoreHealth(store: store, position: position, sessions: 3, isFull: isFull)])
+        let facts = [NodeFact.sessions: 3, .isStorageFull: isFull ? 1 : 0, .journalBytes: 2.5]
+        return phase.report([StoreHealth(store: store, position: position, facts: facts)], [.leaseSeconds: 1])
     }
 
     @Test(arguments: [PrimaryPhase.created, .recovering, .standby, .stopping])
@@ -43,6 +44,16 @@ import Testing
     @Test func `A start is over when all nodes stand by or serve`() {
         #expect(!pages(primary(.serving), primary(.recovering)).started.isGood)
         #expect(pages(primary(.serving), primary(.standby)).started.isGood)
+    }
+
+    @Test func `A recovery shows its progress`() {
+        let facts = [NodeFact.recordsRecovered: 40.0, .recordsToRecover: 100]
+        let page = pages(PrimaryPhase.recovering.report([StoreHealth(store: store, facts: facts)])).started
+        #expect(page.content["nodes"]?[0]?["phase"] == "recovering")
+        #expect(
+            page.content["nodes"]?[0]?["stores"]?[0]
+                == ["store": "counter", "recordsRecovered": Value(40), "recordsToRecover": Value(100)]
+        )
     }
 
     @Test func `A loop is live until it has not answered for ten seconds`() throws {
@@ -74,6 +85,9 @@ import Testing
         #expect(known?["epoch"] == Value(2))
         #expect(known?["revision"] == Value(9))
         #expect(known?["sessions"] == Value(3))
+        #expect(known?["isStorageFull"] == false)
+        #expect(known?["journalBytes"] == .float(2.5))
+        #expect(status["nodes"]?[0]?["leaseSeconds"] == Value(1))
         #expect(status["nodes"]?[1]?["stores"]?[0] == ["store": "counter"])
     }
 

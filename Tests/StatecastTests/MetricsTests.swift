@@ -32,7 +32,8 @@ import enum CoreMetrics.MetricsSystem
         for code in ["refused", "step-1", "step-2"] { counts.add(rejectedAs: Rejection.Code(rawValue: code)) }
         for event: StoreEvent in [
             .refused(.busy), .duplicates(3), .outOfOrder, .otherLineage, .joined, .joinAbandoned, .chunkPublished,
-            .sessionOpened, .published(counts, patchBytes: 70), .published(counts, patchBytes: nil), .joinsWaiting(4),
+            .sessionOpened, .published(counts, patchBytes: 70), .published(counts, patchBytes: nil),
+            .reduced(waited: .milliseconds(3)),
         ] { primary.count(event) }
         for event: ReplicaEvent in [
             .joining, .reconnecting, .gap, .rewound, .snapshot(bytes: 9), .diverged, .backlogOverflow, .refused(.busy),
@@ -62,7 +63,7 @@ import enum CoreMetrics.MetricsSystem
         ]
         for (label, code, total) in expected { #expect(store.total(label, code) == total, "\(label)") }
         #expect(store.values("primary_batch_actions") == [5, 5] && store.values("primary_patch_bytes") == [70])
-        #expect(store.values("primary_joins_waiting") == [4])
+        #expect(store.nanoseconds("primary_wait_duration_seconds") == [3_000_000])
     }
 
     // MARK: The primary
@@ -85,6 +86,12 @@ import enum CoreMetrics.MetricsSystem
             // Each was sent after the receipt of the one before, so no two share a batch.
             #expect(store.total("primary_batches_total") == 6)
             #expect(store.values("primary_batch_actions") == [1, 1, 1, 1, 1, 1])
+            let (turns, reductions) = (
+                store.nanoseconds("primary_turn_duration_seconds"), store.nanoseconds("primary_reduce_duration_seconds")
+            )
+            #expect(turns.count == 6 && zip(turns, reductions).allSatisfy { $0 >= $1 && $1 > 0 })
+            #expect(store.nanoseconds("primary_wait_duration_seconds").count == 6)
+            #expect(store.nanoseconds("sender_receipt_duration_seconds").count == 3, "of each action with a receipt")
             // Only applied actions have changed the state.
             #expect(store.values("primary_patch_bytes").count == 3)
         }
@@ -174,12 +181,9 @@ import enum CoreMetrics.MetricsSystem
         func value(_ label: String) throws -> Double? {
             try metrics.expectGauge("statecast_primary_" + label).lastValue
         }
-        let node = FailoverMetrics()
-        node.observed(isLeading: true, leaseLeft: .milliseconds(1500))
-        node.followed(lag: 7)
+        let facts = [NodeFact.isLeading: 1, .leaseSeconds: 1.5, .standbyLagRecords: 7]
+        PrimaryPhase.serving.report([], facts).recordGauges()
         #expect(try (value("leading"), value("lease_seconds"), value("standby_lag_records")) == (1, 1.5, 7))
-        node.observed(isLeading: false, leaseLeft: .zero)
-        #expect(try (value("leading"), value("lease_seconds")) == (0, 0))
         let store = MeasuredStore(name: "metrics-unknown", metrics: metrics)
         JournalMetrics(store: try StoreName(store.name)).failed(JournalFailure(.unknown, "test"))
         #expect(store.total("journal_commits_unknown_total") == 1)
@@ -211,7 +215,7 @@ import enum CoreMetrics.MetricsSystem
         #expect(Int64(store.values("journal_commit_records").reduce(0, +)) == batches)
         #expect(store.total("journal_commits_total") == Int64(store.values("journal_commit_records").count))
         #expect(store.total("journal_bytes_total") > 20 * batches)
-        #expect(store.commitTimes.count == store.values("journal_commit_records").count)
+        #expect(store.nanoseconds("journal_commit_duration_seconds").count == store.values("journal_commit_records").count)
     }
 
     @Test func `a journal counts its snapshots, and those that could not be stored`() async throws {
@@ -253,7 +257,6 @@ import enum CoreMetrics.MetricsSystem
                     == Int64(store.values("primary_patch_bytes").suffix(3).reduce(0, +))
             )
             #expect(store.total("replica_gaps_total") == 0)
-            #expect(store.values("primary_joins_waiting").max() == 1)
             #expect(store.values("primary_joins_waiting").last == 0)
         }
     }
@@ -262,15 +265,16 @@ import enum CoreMetrics.MetricsSystem
         try await withStore("metrics-lag") { store in
             let (sender, replica) = (try store.sender(), try store.replica())
             for _ in 0..<3 { try await replica.reached(try await sender.send(CounterIncreaseRequested())) }
-            try await store.falls("replica_lag_revisions", to: 0)
-            #expect(store.values("replica_lag_revisions").contains(1))
+            for (label, value) in [("live", 1.0), ("lag_revisions", 0), ("lag_seconds", 0)] {
+                try await store.reaches("replica_" + label, value)
+            }
             #expect(store.values("debug_replica_queue_steps").min() ?? 0 >= 1)
         }
     }
 
     @Test func `the lag is the number of revisions from the shown state to the head, within one history`() throws {
-        let store = MeasuredStore(name: "metrics-lag-alone", metrics: metrics)
-        let lag = ReplicaLag(store: try StoreName(store.name))
+        let lag = ReplicaLag()
+        var revisions: Double? { lag.facts(isLive: true)[.lagRevisions] }
         func position(_ revision: UInt64, _ lineage: UInt64 = 1) -> Position {
             Position(lineage: Lineage(bits: lineage), epoch: Epoch(1), revision: Revision(revision))
         }
@@ -286,16 +290,32 @@ import enum CoreMetrics.MetricsSystem
             )
         }
         lag.received(update(to: position(7)))
-        #expect(store.values("replica_lag_revisions") == [], "nothing is shown yet")
+        #expect(revisions == nil, "nothing is shown yet")
         lag.shown(position(4))
+        #expect(revisions == 3)
         lag.received(update(to: position(9)))
         lag.received(update(to: position(8)))
+        #expect(revisions == 5)
         lag.shown(position(9))
-        #expect(store.values("replica_lag_revisions") == [3, 5, 5, 0])
+        #expect(revisions == 0)
         lag.received(update(to: position(100, 2)))
-        #expect(store.values("replica_lag_revisions").last == 0, "another history")
+        #expect(revisions == nil, "another history")
         lag.shown(position(100, 2))
-        #expect(store.values("replica_lag_revisions") == [3, 5, 5, 0, 0])
+        #expect(revisions == 0)
+    }
+
+    @Test func `the lag in seconds begins when the replica no longer shows the present state`() {
+        let lag = ReplicaLag()
+        let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(1))
+        let (lineage, epoch, head) = (position.lineage, position.epoch, position.revision)
+        let time = Timestamp(milliseconds: 0)
+        lag.received(.heartbeat(Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: 0, time: time)))
+        lag.shown(position)
+        let start = ContinuousClock.now
+        #expect(lag.facts(isLive: true, at: start + .seconds(5))[.lagSeconds] == 0)
+        #expect(lag.facts(isLive: false, at: start + .seconds(7))[.lagSeconds] == 2)
+        #expect(lag.facts(isLive: false, at: start + .seconds(9))[.lagSeconds] == 4)
+        #expect(lag.facts(isLive: true, at: start + .seconds(10))[.lagSeconds] == 0)
     }
 
     // MARK: The sender
@@ -308,14 +328,15 @@ import enum CoreMetrics.MetricsSystem
             for receipt in pending { _ = try await receipt.receipt() }
             await #expect(throws: Rejection.self) { try await sender.send(named: "NoSuchAction", payload: [:]) }
 
-            // A caller is resumed before its action is counted, and the outbox is reported last.
-            try await store.falls("sender_outbox_actions", to: 0)
+            // A caller is resumed before its action is counted.
+            while store.total("sender_actions_rejected_total", .unknownAction) == 0 { await Task.yield() }
+            try await store.reaches("sender_open", 1)
+            try await store.reaches("sender_outbox_actions", 0)
             #expect(store.total("sender_actions_applied_total") == 20)
             #expect(store.total("sender_actions_rejected_total", .unknownAction) == 1)
             #expect(store.total("sender_actions_pushed_total") == 21)
             #expect(store.total("sender_frames_total") <= 21)
             #expect(store.total("debug_sender_watermarks_asked_total") >= 1)
-            #expect(store.values("sender_outbox_actions").max() ?? 0 >= 1)
         }
     }
 
@@ -403,14 +424,12 @@ private struct MeasuredStore {
         metrics.recorders(label: Self.prefix + label, dimensions: [("store", name)]).flatMap(\.values)
     }
 
-    var commitTimes: [Int64] {
-        metrics.timers(label: Self.prefix + "journal_commit_duration_seconds", dimensions: [("store", name)]).flatMap(
-            \.values
-        )
+    func nanoseconds(_ label: String) -> [Int64] {
+        metrics.timers(label: Self.prefix + label, dimensions: [("store", name)]).flatMap(\.values)
     }
 
     /// Returns once a gauge shows a value; ends with the test's time limit.
-    func falls(_ label: String, to value: Double) async throws {
+    func reaches(_ label: String, _ value: Double) async throws {
         while values(label).last != value {
             try Task.checkCancellation()
             await Task.yield()

@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import StatecastCore
 import StatecastJournal
 import StatecastProtocol
@@ -24,7 +25,8 @@ final class FailoverDriver {
     private let settings: LeaderSettings
     private let environment: any StoreEnvironment
     private let logger: Logger
-    private let metrics = FailoverMetrics()
+    /// The number of the leader's records that this node has not copied.
+    private let lag = Locked<UInt64?>(nil)
     private let queue: any WorkQueue
     /// For renewals during a recovery.
     private let renewals: any WorkQueue
@@ -100,9 +102,17 @@ final class FailoverDriver {
     }
 
     func tick() {
-        let now = environment.now
-        update { $0.tick(at: now, into: &$1) }
-        metrics.observed(isLeading: machine.phase == .leading, leaseLeft: machine.leaseLeft(at: now))
+        update { $0.tick(at: environment.now, into: &$1) }
+    }
+
+    /// What operators see of the node.
+    var facts: [NodeFact: Double] {
+        let isLeading = machine.phase == .leading
+        var facts = [
+            NodeFact.isLeading: isLeading ? 1 : 0, .leaseSeconds: machine.leaseLeft(at: environment.now) / .seconds(1),
+        ]
+        if !isLeading { facts[.standbyLagRecords] = lag.withLock(\.self).map(Double.init) }
+        return facts
     }
 
     private func handle(_ report: Report) {
@@ -166,6 +176,7 @@ final class FailoverDriver {
             }
         case .recover: recover()
         case .lead:
+            NodeMetric.primaryTakeovers.counter().increment()
             onStep(.lead(recovered))
             recovered = []
         case .renew: if machine.phase == .recovering { renew() } else { onStep(.renew) }
@@ -181,7 +192,7 @@ final class FailoverDriver {
 
     private func observe() {
         let isNoteDue = notedAt.map { environment.now >= $0.advanced(by: settings.renewalInterval) } ?? true
-        queue.async { [stores, database, identity, reports, metrics] in
+        queue.async { [stores, database, identity, reports, newLag = lag] in
             do throws(JournalFailure) {
                 let names = stores.map(\.name)
                 let rows = try database.leaders(of: names)
@@ -191,7 +202,7 @@ final class FailoverDriver {
                     copy = max(copy, try store.follow(row))
                     lag = max(lag, row.head.rawValue - min(store.head.rawValue, row.head.rawValue))
                 }
-                metrics.followed(lag: lag)
+                newLag.withLock { $0 = lag }
                 let notes = isNoteDue && copy == .complete
                 if notes {
                     try database.standBy(identity, for: names, heads: stores.map(\.head))

@@ -28,6 +28,8 @@ final class JournalWriter: Sendable {
     private let metrics: JournalMetrics
     private let now: @Sendable () -> Instant
     private let onLease: @Sendable (LeaseReport) -> Void
+    /// What operators saw last of the journal's files, and whether they are being looked at.
+    private let measured = Locked<(facts: [NodeFact: Double], isMeasuring: Bool)>(([:], false))
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
     /// - Parameters:
@@ -51,6 +53,22 @@ final class JournalWriter: Sendable {
     }
 
     var durability: Durability { journal.durability }
+
+    /// What operators see of the journal's files: as they were at the call before, since a disk may not answer.
+    func measure() -> [NodeFact: Double] {
+        guard let journal = journal as? any MeasurableJournal else { return [:] }
+        let (facts, isMeasuring) = measured.withLock { measured in
+            defer { measured.isMeasuring = true }
+            return measured
+        }
+        if !isMeasuring {
+            snapshots.async { [measured] in
+                let size = try? journal.measure()
+                measured.withLock { $0 = (size.map(\.facts) ?? $0.facts, false) }
+            }
+        }
+        return facts
+    }
 
     /// Enqueues a record.
     func append(_ record: JournalRecord) {
@@ -211,5 +229,14 @@ final class JournalWriter: Sendable {
             defer { queue.records = [] }
             return queue.records
         }
+    }
+}
+
+extension JournalSize {
+    fileprivate var facts: [NodeFact: Double] {
+        var facts = [NodeFact.journalBytes: Double(bytes), .oldestRevision: Double(oldest.rawValue)]
+        facts[.lastSnapshotSeconds] = lastSnapshot.map { Double($0.milliseconds) / 1000 }
+        facts[.lastBackupSeconds] = lastBackup.map { Double($0.milliseconds) / 1000 }
+        return facts
     }
 }

@@ -42,9 +42,15 @@ struct StoreCopy<State: Codable & Equatable & Sendable> {
 
     /// Replays the records up to `last`, as far as the journal has them.
     ///
+    /// - Parameter onProgress: called with the record that is reached, at the start and after each part.
     /// - Throws: `OtherShape`; ``JournalFailure``; `CodingFailure`. The copy is not usable then.
-    mutating func advance(_ journal: some JournalReading, through last: JournalSequence) throws {
+    mutating func advance(
+        _ journal: some JournalReading,
+        through last: JournalSequence,
+        _ onProgress: (JournalSequence) -> Void = { _ in }
+    ) throws {
         while history.sequence < last {
+            onProgress(history.sequence)
             let records = try journal.records(after: history.sequence, maxBytes: Self.bytesAtOnce)
             guard !records.isEmpty else { break }
             var composer = PatchComposer()
@@ -67,6 +73,7 @@ struct StoreCopy<State: Codable & Equatable & Sendable> {
                 content = .tree(tree)
             }
         }
+        onProgress(history.sequence)
     }
 
     /// Checks that the copy holds all records and the recorded state.

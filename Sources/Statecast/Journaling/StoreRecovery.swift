@@ -11,13 +11,21 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
     private let limits: Limits
     private let time: Timestamp
     private let lineage: Lineage
+    private let onProgress: RecoveryProgress
 
     /// - Parameter lineage: of a new history.
-    init(_ definition: TypedStore<State>, limits: Limits, time: Timestamp, lineage: Lineage) {
+    init(
+        _ definition: TypedStore<State>,
+        limits: Limits,
+        time: Timestamp,
+        lineage: Lineage,
+        _ onProgress: @escaping RecoveryProgress = { _ in }
+    ) {
         self.definition = definition
         self.limits = limits
         self.time = time
         self.lineage = lineage
+        self.onProgress = onProgress
     }
 
     /// Opens the journal, and recovers its state or begins a history in it.
@@ -110,7 +118,7 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         try definition.table.checkNames(in: journal, contents, retired: definition.evolution.retiredActions)
         if var copy = try copy(contents) {
             do {
-                try copy.advance(journal, through: contents.last)
+                try advance(&copy, journal, through: contents.last)
                 var recovered = try start(copy, contents, journal)
                 recovered.report?.snapshot = copy.start
                 return recovered
@@ -128,6 +136,19 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         return recovered
     }
 
+    private func advance(
+        _ copy: inout StoreCopy<State>,
+        _ journal: any Journal,
+        through last: JournalSequence
+    ) throws {
+        let (store, first) = (definition.name, copy.history.sequence.rawValue)
+        let total = Double(max(last.rawValue, first) - first)
+        try copy.advance(journal, through: last) { reached in
+            let done = Double(reached.rawValue - first)
+            onProgress(StoreHealth(store: store, facts: [.recordsRecovered: done, .recordsToRecover: total]))
+        }
+    }
+
     private func recover(
         _ journal: any Journal,
         _ contents: JournalContents,
@@ -137,13 +158,13 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         // type holds all that was recorded.
         do {
             var typed = try StoreCopy<State>(of: snapshot, contents, isTyped: true, limits: limits)
-            try typed.advance(journal, through: contents.last)
+            try advance(&typed, journal, through: contents.last)
             return try start(typed, contents, journal)
         } catch is OtherShape {
             // Another build recorded the state, or this one cannot hold it: the tree shows which.
         }
         var tree = try StoreCopy<State>(of: snapshot, contents, isTyped: false, limits: limits)
-        try tree.advance(journal, through: contents.last)
+        try advance(&tree, journal, through: contents.last)
         return try start(tree, contents, journal)
     }
 

@@ -40,7 +40,8 @@ package struct NodeReport: Sendable {
     package var reasons: [String] = []
     /// What keeps a primary from accepting actions, and a sender from sending them: codes.
     package var reasonsForSenders: [String] = []
-    package var stores: [StoreHealth] = []
+    package var stores: [StoreHealth]
+    package var facts: [NodeFact: Double] = [:]
     /// Whether the node recovers its stores.
     package var isStarting = false
 
@@ -53,23 +54,10 @@ package struct NodeReport: Sendable {
 package struct StoreHealth: Sendable {
     package let store: StoreName
     package var position: Position?
-    package var sessions: Int?
-    package var stateBytes: Int?
-    /// Of frames that wait to be reduced.
-    package var heldBytes: Int?
-    /// Whether the journal has no room.
-    package var isFull: Bool?
+    package var facts: [NodeFact: Double]
 
-    package init(
-        store: StoreName,
-        position: Position? = nil,
-        sessions: Int? = nil,
-        stateBytes: Int? = nil,
-        heldBytes: Int? = nil,
-        isFull: Bool? = nil
-    ) {
-        (self.store, self.position, self.sessions) = (store, position, sessions)
-        (self.stateBytes, self.heldBytes, self.isFull) = (stateBytes, heldBytes, isFull)
+    package init(store: StoreName, position: Position? = nil, facts: [NodeFact: Double] = [:]) {
+        (self.store, self.position, self.facts) = (store, position, facts)
     }
 }
 
@@ -77,14 +65,15 @@ package struct StoreHealth: Sendable {
 package enum PrimaryPhase: String, Sendable {
     case created, recovering, standby, serving, stopping
 
-    package func report(_ stores: [StoreHealth]) -> NodeReport {
+    package func report(_ stores: [StoreHealth], _ facts: [NodeFact: Double] = [:]) -> NodeReport {
         var report = NodeReport(role: .primary, phase: rawValue, stores: stores)
+        report.facts = facts
         report.isStarting = self == .created || self == .recovering
         guard self == .serving else {
             (report.reasons, report.reasonsForSenders) = ([rawValue], [rawValue])
             return report
         }
-        if stores.contains(where: { $0.isFull == true }) {
+        if stores.contains(where: { $0.facts[.isStorageFull] == 1 }) {
             report.reasonsForSenders = [Rejection.Code.storageFull.rawValue]
         }
         return report
@@ -92,13 +81,13 @@ package enum PrimaryPhase: String, Sendable {
 }
 
 extension NodeReport {
-    init(_ store: StoreName, _ status: ReplicaStatus, at position: Position?) {
-        self.init(role: .replica, phase: status.phase, stores: [StoreHealth(store: store, position: position)])
+    init(_ store: StoreHealth, _ status: ReplicaStatus) {
+        self.init(role: .replica, phase: status.phase, stores: [store])
         if status != .live { reasons = [phase] }
     }
 
-    init(_ store: StoreName, _ status: SenderStatus) {
-        self.init(role: .sender, phase: status.phase, stores: [StoreHealth(store: store)])
+    init(_ store: StoreHealth, _ status: SenderStatus) {
+        self.init(role: .sender, phase: status.phase, stores: [store])
         if status != .open { reasonsForSenders = [phase] }
     }
 }

@@ -22,6 +22,7 @@ final class Downlink: Transport {
     /// - Parameters:
     ///   - onReadable: called on the loop when a message has arrived.
     ///   - onDeadline: called on the loop at the instant of ``setTimer(_:)``.
+    ///   - sample: called on the loop once a second.
     ///   - onMemoryLimit: called on the loop when the process uses more memory than `maxMemory`.
     /// - Throws: ``StatecastError`` with code `endpoint`.
     init(
@@ -34,6 +35,7 @@ final class Downlink: Transport {
         _ logger: Logger,
         onReadable: @escaping () -> Void,
         onDeadline: @escaping () -> Void,
+        sample: @escaping () -> Void,
         onMemoryLimit: @escaping () -> Void
     ) throws(StatecastError) {
         connect = { () throws(ZeroMQError) in
@@ -50,7 +52,8 @@ final class Downlink: Transport {
             clock: clock,
             logger,
             peers: { ["store": "\(store)", "from": "\(endpoints.map(\.description).joined(separator: ","))"] },
-            closeConnections: { _ in onMemoryLimit() }
+            closeConnections: { _ in onMemoryLimit() },
+            sample: sample
         )
         (self.store, self.clock, self.logger) = (store, clock, logger)
     }

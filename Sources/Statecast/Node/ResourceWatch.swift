@@ -29,7 +29,7 @@ final class ResourceWatch {
         _ logger: Logger,
         peers: @escaping () -> Logger.Metadata,
         closeConnections: @escaping (_ reason: String) -> Void,
-        sample: @escaping () -> Void = {}
+        sample: @escaping () -> Void
     ) {
         memory = maxMemory.map(MemoryGuard.init(maxBytes:))
         (self.clock, self.logger, self.peers, self.closeConnections) = (clock, logger, peers, closeConnections)

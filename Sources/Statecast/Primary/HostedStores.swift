@@ -26,7 +26,7 @@ package struct HostedStores {
     /// The position of a store; `nil` if it is not served here.
     package func position(of name: StoreName) -> Position? { store(name)?.position }
 
-    /// Reports gauges, and returns what operators see of the stores.
+    /// What operators see of the stores.
     func sample() -> [StoreHealth] { stores.map { $0.sample() } }
 
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.

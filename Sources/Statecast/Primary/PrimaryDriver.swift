@@ -167,8 +167,11 @@ package final class PrimaryDriver {
     /// The position of a store; `nil` if it is not served.
     package func position(of store: StoreName) -> Position? { stores?.position(of: store) }
 
-    /// Reports gauges, and returns what operators see of the stores; `nil` if none is served.
-    func sample() -> [StoreHealth]? { stores?.sample() }
+    /// What operators see of the node.
+    func sample() -> NodeReport {
+        let phase = stores == nil ? PrimaryPhase.standby : .serving
+        return phase.report(stores?.sample() ?? [], failover?.facts ?? [:])
+    }
 
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
     package var exceededLimit: String? { stores?.exceededLimit }

@@ -10,11 +10,11 @@ struct PrimaryMetrics {
     private let outOfOrder: Counter
     private let joins: Counter
     private let joinsAbandoned: Counter
-    private let joinsWaiting: Gauge
     private let chunks: Counter
     private let sessions: Counter
     private let otherLineage: Counter
-    private let (epoch, revision, sessionCount, stateBytes, heldBytes): (Gauge, Gauge, Gauge, Gauge, Gauge)
+    private let effectsFailed: Counter
+    private let (turns, reductions, waits): (Timer, Timer, Timer)
     private let batchActions: Recorder
     private let updateBytes: Recorder
 
@@ -27,28 +27,23 @@ struct PrimaryMetrics {
         outOfOrder = NodeMetric.primaryFramesOutOfOrder.counter(dimensions)
         joins = NodeMetric.primaryJoins.counter(dimensions)
         joinsAbandoned = NodeMetric.primaryJoinsAbandoned.counter(dimensions)
-        joinsWaiting = NodeMetric.primaryJoinsWaiting.gauge(dimensions)
         chunks = NodeMetric.primaryChunks.counter(dimensions)
         sessions = NodeMetric.primarySessionsOpened.counter(dimensions)
         otherLineage = NodeMetric.primaryFramesOtherLineage.counter(dimensions)
-        epoch = NodeMetric.primaryEpoch.gauge(dimensions)
-        revision = NodeMetric.primaryRevision.gauge(dimensions)
-        sessionCount = NodeMetric.primarySessions.gauge(dimensions)
-        stateBytes = NodeMetric.primaryStateBytes.gauge(dimensions)
-        heldBytes = NodeMetric.primaryHeldBytes.gauge(dimensions)
+        effectsFailed = NodeMetric.primaryEffectsFailed.counter(dimensions)
+        turns = NodeMetric.primaryTurnDurationSeconds.timer(dimensions)
+        reductions = NodeMetric.primaryReduceDurationSeconds.timer(dimensions)
+        waits = NodeMetric.primaryWaitDurationSeconds.timer(dimensions)
         batchActions = NodeMetric.primaryBatchActions.recorder(dimensions)
         updateBytes = NodeMetric.primaryPatchBytes.recorder(dimensions)
     }
 
-    func sampled(_ health: StoreHealth) {
-        if let position = health.position {
-            epoch.record(Double(position.epoch.rawValue))
-            revision.record(Double(position.revision.rawValue))
-        }
-        sessionCount.record(health.sessions ?? 0)
-        stateBytes.record(health.stateBytes ?? 0)
-        heldBytes.record(health.heldBytes ?? 0)
+    func turned(in duration: Duration, reducedIn reduction: Duration) {
+        turns.record(duration: duration)
+        reductions.record(duration: reduction)
     }
+
+    func effectFailed() { effectsFailed.increment() }
 
     func count(_ event: StoreEvent) {
         switch event {
@@ -61,7 +56,7 @@ struct PrimaryMetrics {
         case .chunkPublished: chunks.increment()
         case .sessionOpened: sessions.increment()
         case .published(let counts, let patchBytes): published(counts, patchBytes: patchBytes)
-        case .joinsWaiting(let count): joinsWaiting.record(count)
+        case .reduced(let waited): waits.record(duration: waited)
         }
     }
 

@@ -33,7 +33,7 @@ public actor PrimaryNode: Service, MonitoredNode {
     private var hasRun = false
     private let termination = Termination()
     /// The bound endpoints, or the start failure; `nil` before the start.
-    private nonisolated let observed = Locked((phase: PrimaryPhase.created, stores: [StoreHealth]()))
+    private nonisolated let observed = Locked(PrimaryPhase.created.report([]))
     private nonisolated let bound = Monitor<Result<PrimaryAddress, StatecastError>?>(nil)
 
     private struct Definitions {
@@ -144,7 +144,7 @@ public actor PrimaryNode: Service, MonitoredNode {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
             return try bindAndStandBy(standbys, feeds, control)
         }
-        observed.withLock { $0.phase = .recovering }
+        observed.withLock { $0 = PrimaryPhase.recovering.report([]) }
         let recovered = try await recovered()
         do throws(StatecastError) {
             guard !Task.isCancelled, !Task.isShuttingDownGracefully, !termination.hasEnded else { throw Self.stopped }
@@ -175,13 +175,19 @@ public actor PrimaryNode: Service, MonitoredNode {
     private func recovered() async throws(StatecastError) -> [any StartableStore] {
         let (definitions, limits) = (definitions.withLock { $0.stores }, configuration.limits)
         let (environment, time) = (environment, clock.time)
+        let onProgress: RecoveryProgress = { [observed] progress in
+            observed.withLock { report in
+                report = PrimaryPhase.recovering.report(report.stores.filter { $0.store != progress.store } + [progress])
+                report.recordGauges()
+            }
+        }
         return try await Threads.runBlocking { () throws(StatecastError) in
             var recovered: [any StartableStore] = []
             do throws(StatecastError) {
                 var generator = EnvironmentRandom(environment: environment)
                 for definition in definitions {
                     let lineage = Lineage(using: &generator)
-                    recovered.append(try definition.recover(limits: limits, time: time, lineage: lineage))
+                    recovered.append(try definition.recover(limits: limits, time: time, lineage: lineage, onProgress))
                 }
             } catch {
                 for store in recovered { store.abandon() }
@@ -269,11 +275,9 @@ public actor PrimaryNode: Service, MonitoredNode {
             peers: { control?.connectionCounts ?? [:] },
             closeConnections: { [weak driver] in driver?.closeConnections(because: $0) },
             sample: { [weak driver, observed] in
-                guard let driver else { return }
-                let stores = driver.sample()
-                observed.withLock { observed in
-                    if observed.phase != .stopping { observed = (stores == nil ? .standby : .serving, stores ?? []) }
-                }
+                guard let report = driver?.sample() else { return }
+                report.recordGauges()
+                observed.withLock { $0 = report }
             }
         )
         return sockets.address
@@ -318,7 +322,7 @@ public actor PrimaryNode: Service, MonitoredNode {
 
     /// Read by probes; at most a second old.
     public nonisolated var health: NodeHealth {
-        NodeHealth(on: loop) { [observed] in observed.withLock { $0.phase.report($0.stores) } }
+        NodeHealth(on: loop) { [observed] in observed.withLock(\.self) }
     }
 
     /// The position of a store; `nil` if the node does not serve it.
@@ -335,7 +339,7 @@ public actor PrimaryNode: Service, MonitoredNode {
     /// - Returns: why shared journals could not be given up.
     private func stop(because reason: StatecastError) -> StatecastError? {
         termination.end()
-        observed.withLock { $0.phase = .stopping }
+        observed.withLock { $0 = PrimaryPhase.stopping.report($0.stores, $0.facts) }
         bound.change { $0 = .failure(reason) }
         let failure = driver?.stop()
         (driver, resources) = (nil, nil)

@@ -9,12 +9,30 @@ package protocol StoreDefinition: Sendable {
     /// Recovers the state and history from which the store continues. Blocks while it reads.
     ///
     /// - Parameter lineage: of a new history.
-    func recover(limits: Limits, time: Timestamp, lineage: Lineage) throws(StatecastError) -> any StartableStore
+    func recover(
+        limits: Limits,
+        time: Timestamp,
+        lineage: Lineage,
+        _ onProgress: @escaping RecoveryProgress
+    ) throws(StatecastError) -> any StartableStore
     /// What follows the store while another node leads it; `nil` if its journal is not shared.
     func standby(limits: Limits) -> (any StandbyStore)?
     /// The node was stopped, whether it ever served the store or not.
     func end()
 }
+
+extension StoreDefinition {
+    package func recover(
+        limits: Limits,
+        time: Timestamp,
+        lineage: Lineage
+    ) throws(StatecastError) -> any StartableStore {
+        try recover(limits: limits, time: time, lineage: lineage) { _ in }
+    }
+}
+
+/// Receives how far a store is recovered, on the thread that recovers it.
+package typealias RecoveryProgress = @Sendable (StoreHealth) -> Void
 
 /// A store that other nodes lead. Its functions block; one at a time is called.
 package protocol StandbyStore: AnyObject, Sendable {
@@ -68,7 +86,7 @@ package protocol RunningStore: AnyObject {
     /// Processes what waits: results of other threads, requests of this process, one batch of actions, joins.
     func turn()
     func tick()
-    /// Reports gauges, and returns what operators see of the store.
+    /// What operators see of the store.
     func sample() -> StoreHealth
     /// Processes the requests that this process has made, except those that the journal has no room for.
     func finish()

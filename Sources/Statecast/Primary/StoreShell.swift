@@ -29,7 +29,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         journal = recovered.journal.map { StoreJournal($0, of: recovered.definition, on: node, results: results) }
         effects = EffectRunner(
             on: node.environment.effectExecutor,
-            onCancel: { results.append(.effectCancelled(work: $0)) }
+            onCancel: { results.append(.effectCancelled(work: $0)) },
+            onFailure: { [metrics] in metrics.effectFailed() }
         ) { [mailbox = recovered.definition.mailbox] in mailbox.enqueue(.action(.result($0))) }
         engine = recovered.engine(on: node, suspects: marker.suspects)
     }
@@ -74,12 +75,19 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         takeTurn()
     }
 
+    /// Processes what waits; measured if actions were reduced.
+
     private func dequeueRequests() { clients.dequeueAll().forEach { engine.requested($0) } }
 
     private func takeTurn() {
         handleResults()
-        let (now, time) = (node.environment.now, node.environment.time)
-        report { $0.turn(at: now, time: time, node.turnBudget, marking: marker, into: &$1) }
+        let (now, time, last) = (node.environment.now, node.environment.time, read { $0.lastSequence })
+        var directives: [StoreDirective] = []
+        engine.turn(at: now, time: time, node.turnBudget, marking: marker, into: &directives)
+        let reduced = read { $0.lastSequence } > last ? node.environment.now : nil
+        directives.forEach(perform)
+        guard let reduced else { return }
+        metrics.turned(in: now.duration(to: node.environment.now), reducedIn: now.duration(to: reduced))
     }
 
     func tick() {
@@ -90,18 +98,16 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     }
 
     func sample() -> StoreHealth {
-        let health = read { engine in
-            StoreHealth(
-                store: name,
-                position: engine.position,
-                sessions: engine.sessionCount,
-                stateBytes: engine.published.summary.bytes,
-                heldBytes: engine.heldBytes,
-                isFull: engine.isDiskFull
-            )
+        var facts = journal?.writer.measure() ?? [:]
+        read { engine in
+            facts[.sessions] = Double(engine.sessionCount)
+            facts[.stateBytes] = Double(engine.published.summary.bytes)
+            facts[.heldBytes] = Double(engine.heldBytes)
+            facts[.joinsWaiting] = Double(engine.joinsWaiting)
+            facts[.isStorageFull] = engine.isDiskFull ? 1 : 0
         }
-        metrics.sampled(health)
-        return health
+        facts[.effectsRunning] = Double(effects.runningCount)
+        return StoreHealth(store: name, position: position, facts: facts)
     }
 
     func finish() {
@@ -164,7 +170,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     private func report(_ event: (inout StoreEngine<State>, inout [StoreDirective]) -> Void) {
         var directives: [StoreDirective] = []
         event(&engine, &directives)
-        for directive in directives { perform(directive) }
+        directives.forEach(perform)
     }
 
     private func perform(_ directive: StoreDirective) {

@@ -61,10 +61,11 @@ package struct TypedStore<State: Codable & Equatable & Sendable>: StoreDefinitio
     package func recover(
         limits: Limits,
         time: Timestamp,
-        lineage: Lineage
+        lineage: Lineage,
+        _ onProgress: @escaping RecoveryProgress
     ) throws(StatecastError) -> any StartableStore {
         if let journal {
-            return try StoreRecovery(self, limits: limits, time: time, lineage: lineage).run(journal)
+            return try StoreRecovery(self, limits: limits, time: time, lineage: lineage, onProgress).run(journal)
         }
         let history = History(lineage: lineage, epoch: Epoch(1), summary: summary)
         return RecoveredStore(definition: self, state: state, history: history, journal: nil)

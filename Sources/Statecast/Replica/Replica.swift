@@ -23,7 +23,6 @@ import StatecastZeroMQ
 public final class Replica<State: Sendable>: Service, MonitoredNode {
     private let node: ReplicaNode
     private let content: any DocumentContent<State>
-    private let store: StoreName
     private let maxBytes: Int
     private let output: ReplicaOutput
     private let pendingObservers = PendingObservers<State>()
@@ -48,7 +47,7 @@ public final class Replica<State: Sendable>: Service, MonitoredNode {
             configuration.plaintext,
             isEncrypted: configuration.security != nil
         )
-        (self.store, self.content) = (store, content)
+        self.content = content
         maxBytes = configuration.limits.maxSnapshotBytes
         output = ReplicaOutput(store)
         node = try ReplicaNode(
@@ -56,6 +55,14 @@ public final class Replica<State: Sendable>: Service, MonitoredNode {
             endpoints: endpoints,
             configuration: configuration,
             output: output,
+            report: { [output, statusBroadcast, snapshotBroadcast] in
+                let status = statusBroadcast.latest ?? .joining
+                let facts = output.lag.facts(isLive: status == .live)
+                return NodeReport(
+                    StoreHealth(store: store, position: snapshotBroadcast.latest?.position, facts: facts),
+                    status
+                )
+            },
             logger: logger
         )
         RunReminder.schedule(logger) { [termination] in termination.isPending ? "replica of store \(store)" : nil }
@@ -89,11 +96,7 @@ public final class Replica<State: Sendable>: Service, MonitoredNode {
     public var primaryTime: Timestamp? { output.primaryTime.now }
 
     /// Read by probes: whether the replica shows the present state.
-    public var health: NodeHealth {
-        node.health { [store, statusBroadcast, snapshotBroadcast] in
-            NodeReport(store, statusBroadcast.latest ?? .joining, at: snapshotBroadcast.latest?.position)
-        }
-    }
+    public var health: NodeHealth { node.health }
 
     /// Returns when this replica shows the change that a receipt confirms: read your own writes.
     ///

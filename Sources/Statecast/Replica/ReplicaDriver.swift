@@ -141,11 +141,11 @@ package final class ReplicaDriver {
 /// What the driver of a replica reports to other threads.
 package struct ReplicaOutput: Sendable {
     package let queue = DocumentQueue()
-    let lag: ReplicaLag
+    let lag = ReplicaLag()
     let metrics: ReplicaMetrics
     let primaryTime = PrimaryTime()
 
-    package init(_ store: StoreName) { (lag, metrics) = (ReplicaLag(store: store), ReplicaMetrics(store: store)) }
+    package init(_ store: StoreName) { metrics = ReplicaMetrics(store: store) }
 }
 
 /// The primary's wall clock as a replica knows it: the last time received, plus the time since then on the steady

@@ -62,13 +62,15 @@ struct ReplicaMetrics {
     func dequeued(steps: Int) { queueSteps.record(steps) }
 }
 
-/// Reports the number of revisions from the one shown to the newest one that the primary announced.
+/// How far the shown state is from the newest one that the primary announced.
 ///
 /// The loop updates the newest revision, the document's task the one shown.
 final class ReplicaLag: Sendable {
     private struct Storage {
         var head: Position?
         var shown: Position?
+        /// When the state was last seen to be the present one.
+        var lastPresent = ContinuousClock.now
 
         /// `nil` if the positions belong to different histories.
         var revisions: Int? {
@@ -78,11 +80,6 @@ final class ReplicaLag: Sendable {
     }
 
     private let storage = Locked(Storage())
-    private let gauge: Gauge
-
-    init(store: StoreName) {
-        gauge = NodeMetric.replicaLagRevisions.gauge([("store", store.text)])
-    }
 
     /// Notes the revision that a frame of the primary announces.
     func received(_ frame: Frame) {
@@ -94,21 +91,26 @@ final class ReplicaLag: Sendable {
         }
     }
 
-    func shown(_ position: Position) { report { $0.shown = position } }
+    func shown(_ position: Position) { storage.withLock { $0.shown = position } }
 
     private func noteHead(_ lineage: Lineage, _ epoch: Epoch, _ revision: Revision) {
-        report { storage in
+        storage.withLock { storage in
             // The answer to a join may be older than a frame received before.
             if let head = storage.head, head.lineage == lineage, head.revision >= revision { return }
             storage.head = Position(lineage: lineage, epoch: epoch, revision: revision)
         }
     }
 
-    /// Reports in the order of the changes.
-    private func report(_ change: (inout Storage) -> Void) {
+    /// What operators see.
+    func facts(isLive: Bool, at now: ContinuousClock.Instant = .now) -> [NodeFact: Double] {
         storage.withLock { storage in
-            change(&storage)
-            if let revisions = storage.revisions { gauge.record(revisions) }
+            let revisions = storage.revisions
+            if isLive, revisions == 0 { storage.lastPresent = now }
+            var facts = [
+                NodeFact.isLive: isLive ? 1.0 : 0, .lagSeconds: storage.lastPresent.duration(to: now) / .seconds(1),
+            ]
+            facts[.lagRevisions] = revisions.map(Double.init)
+            return facts
         }
     }
 }

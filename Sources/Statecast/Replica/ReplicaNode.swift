@@ -11,6 +11,7 @@ actor ReplicaNode {
     private let logger: Logger
     private let clock = NodeClock()
     private let driver: ReplicaDriver
+    private let report: @Sendable () -> NodeReport
     private var isStopped = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -20,12 +21,14 @@ actor ReplicaNode {
         endpoints: [Endpoint],
         configuration: ReplicaConfiguration,
         output: ReplicaOutput,
+        report: @escaping @Sendable () -> NodeReport,
         logger: Logger
     ) throws(StatecastError) {
         do { loop = try PollLoop(name: "statecast-replica", maxBusyPolling: configuration.maxBusyPolling) } catch {
             throw StatecastError(error)
         }
         (self.store, self.endpoints, self.configuration, self.logger) = (store, endpoints, configuration, logger)
+        self.report = report
         driver = ReplicaDriver(
             store,
             from: endpoints.map(\.description).joined(separator: ","),
@@ -40,9 +43,7 @@ actor ReplicaNode {
     /// Runs tasks on the node's loop.
     nonisolated var taskExecutor: LoopTaskExecutor { LoopTaskExecutor(on: loop) }
 
-    nonisolated func health(_ report: @escaping @Sendable () -> NodeReport) -> NodeHealth {
-        NodeHealth(on: loop, report: report)
-    }
+    nonisolated var health: NodeHealth { NodeHealth(on: loop, report: report) }
 
     nonisolated func shutdown() { loop.shutdown() }
 
@@ -61,6 +62,7 @@ actor ReplicaNode {
             logger,
             onReadable: { [weak driver] in driver?.drain() },
             onDeadline: { [weak driver] in driver?.tick() },
+            sample: { [report] in report().recordGauges() },
             onMemoryLimit: { [weak driver] in driver?.reconnect() }
         )
         driver.start(on: downlink)

@@ -127,9 +127,7 @@ public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
     }
 
     /// Read by probes: whether the sender's actions reach the primary.
-    public var health: NodeHealth {
-        node.health { [store, statusBroadcast] in NodeReport(store, statusBroadcast.latest ?? .connecting) }
-    }
+    public var health: NodeHealth { node.health }
 
     /// Enqueues input that is no action, so that the session file records its rejection.
     package func reject(_ rejection: Rejection, mark: InputMark) async -> PendingReceipt {

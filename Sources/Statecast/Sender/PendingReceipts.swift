@@ -19,6 +19,8 @@ struct PendingReceipts {
     private var entries: Deque<Entry> = []
     /// The rejections of actions of which no caller awaits the outcome, one for each run.
     private var rejectedDispatches: [Rejection] = []
+    /// An action whose time to the receipt is measured; one at a time.
+    private var measured: (ticket: Ticket, began: ContinuousClock.Instant)?
     private let intake: SenderIntake
     private let metrics: SenderMetrics
 
@@ -45,6 +47,7 @@ struct PendingReceipts {
         for range in actions.dispatched {
             forEachEntry(of: range) { entry, tickets in entry.dispatched.append(tickets) }
         }
+        if measured == nil, actions.chunk.first < actions.chunk.end { measured = (actions.chunk.first, actions.began) }
         return actions.chunk
     }
 
@@ -55,6 +58,10 @@ struct PendingReceipts {
     mutating func resolve(_ runs: [ResolvedRun]) -> Int {
         var (counts, dispatchedCount, rejected) = (OutcomeCounts(), 0, [Rejection]())
         for run in runs {
+            if let (ticket, began) = measured, run.first <= ticket, ticket < run.end {
+                if case .applied = run.kind { metrics.received(after: began.duration(to: .now)) }
+                measured = nil
+            }
             forEachEntry(of: run.first..<run.end) { entry, tickets in
                 for part in entry.page.resolve(run.clamped(to: tickets)) {
                     entry.openCount -= part.count

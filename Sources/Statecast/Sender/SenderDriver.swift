@@ -220,9 +220,8 @@ package final class SenderDriver {
         perform(machine.saved(progress.written, failure: progress.failure))
     }
 
-    /// Reports the size of the outbox, and sets the timer and the size of the intake for the next turn.
+    /// Sets the timer and the size of the intake for the next turn.
     private func endTurn() {
-        metrics.pending(machine.pendingCount)
         sockets?.down.setTimer(presence.nextDeadline(orEarlier: machine.nextDeadline))
         intake.fireTrigger(at: machine.minSubmittedBytes)
     }

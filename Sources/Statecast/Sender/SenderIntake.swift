@@ -19,6 +19,8 @@ package final class SenderIntake: Sendable {
     /// The actions that the loop takes at once.
     struct Drained {
         let chunk: ActionChunk
+        /// When its first action was enqueued.
+        let began: ContinuousClock.Instant
         /// The pages whose first action is in the chunk.
         let pages: [ReceiptPage]
         /// The actions of which no caller awaits the outcome.
@@ -52,6 +54,8 @@ package final class SenderIntake: Sendable {
 
     private struct Storage: HasWaiters {
         var chunk: ActionChunk
+        /// When the first action of the chunk was enqueued.
+        var began = ContinuousClock.now
         /// The page of the last action.
         var page: ReceiptPage?
         var newPages: [ReceiptPage] = []
@@ -71,6 +75,7 @@ package final class SenderIntake: Sendable {
 
         mutating func enqueue(isAwaited: Bool, _ add: (inout ActionChunk) -> Void) -> PendingReceipt {
             let ticket = chunk.end
+            if ticket == chunk.first { began = .now }
             add(&chunk)
             if isAwaited {
                 pending += 1
@@ -213,7 +218,12 @@ package final class SenderIntake: Sendable {
             guard storage.chunk.bytes.count >= minBytes else { return nil }
             let next = ActionChunk(first: storage.chunk.end, reusing: storage.spareBuffers.popLast() ?? [])
             defer { (storage.chunk, storage.newPages, storage.dispatched) = (next, [], []) }
-            return Drained(chunk: storage.chunk, pages: storage.newPages, dispatched: storage.dispatched)
+            return Drained(
+                chunk: storage.chunk,
+                began: storage.began,
+                pages: storage.newPages,
+                dispatched: storage.dispatched
+            )
         }
     }
 

@@ -12,7 +12,7 @@ struct SenderMetrics {
     private let rewound: Counter
     private let lineages: Counter
     private let losses: Counter
-    private let outbox: Gauge
+    private let receipts: Timer
 
     init(store: StoreName) {
         let dimensions = [("store", store.text)]
@@ -25,7 +25,7 @@ struct SenderMetrics {
         rewound = NodeMetric.senderRewound.counter(dimensions)
         lineages = NodeMetric.senderLineagesChanged.counter(dimensions)
         losses = NodeMetric.senderOutcomesLost.counter(dimensions)
-        outbox = NodeMetric.senderOutboxActions.gauge(dimensions)
+        receipts = NodeMetric.senderReceiptDurationSeconds.timer(dimensions)
     }
 
     func resolved(_ counts: OutcomeCounts) {
@@ -36,7 +36,7 @@ struct SenderMetrics {
         }
     }
 
-    func pending(_ count: Int) { outbox.record(count) }
+    func received(after duration: Duration) { receipts.record(duration: duration) }
 
     func count(_ event: SenderEvent) {
         switch event {

@@ -1,5 +1,6 @@
 import Logging
 import StatecastProtocol
+import StatecastThreading
 import StatecastZeroMQ
 
 /// The lifecycle of a sender: runs its driver on a loop, with a SUB and a PUSH, until it is stopped.
@@ -11,6 +12,8 @@ actor SenderNode {
     private let logger: Logger
     private let clock = NodeClock()
     private let driver: SenderDriver
+    private let report: @Sendable () -> NodeReport
+    private nonisolated let outbox = Locked(0)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -28,6 +31,13 @@ actor SenderNode {
             throw StatecastError(error)
         }
         (self.store, self.endpoints, self.configuration, self.logger) = (store, endpoints, configuration, logger)
+        report = { [outbox] in
+            let status = statuses.latest ?? .connecting
+            let facts = [
+                NodeFact.isOpen: status == .open ? 1.0 : 0, .outboxActions: Double(outbox.withLock(\.self)),
+            ]
+            return NodeReport(StoreHealth(store: store, facts: facts), status)
+        }
         driver = SenderDriver(
             store,
             from: endpoints.map(\.description).joined(separator: ","),
@@ -55,6 +65,10 @@ actor SenderNode {
             logger,
             onReadable: { [weak driver] in driver?.drain() },
             onDeadline: { [weak driver] in driver?.tick() },
+            sample: { [weak driver, outbox, report] in
+                outbox.withLock { $0 = driver?.machine.pendingCount ?? 0 }
+                report().recordGauges()
+            },
             onMemoryLimit: { [weak driver] in driver?.reconnect() }
         )
         let socket = ActionSocket(store, of: endpoints, configuration, on: loop, logger) { [weak driver] in
@@ -70,9 +84,7 @@ actor SenderNode {
         )
     }
 
-    nonisolated func health(_ report: @escaping @Sendable () -> NodeReport) -> NodeHealth {
-        NodeHealth(on: loop, report: report)
-    }
+    nonisolated var health: NodeHealth { NodeHealth(on: loop, report: report) }
 
     nonisolated func shutdown() { loop.shutdown() }
 

@@ -27,6 +27,7 @@ package struct Monitoring: Sendable {
                 try MonitorService(at: address, metrics: metrics, nodes: nodes, plaintext: plaintext, logger: logger)
             )
         }
+        if let notifier = SystemdNotifier(nodes: nodes) { services.append(notifier) }
         if let file { services.append(MetricsFile(file, metrics: metrics, logger: logger)) }
         return services
     }

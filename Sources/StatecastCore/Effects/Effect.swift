@@ -104,7 +104,10 @@ extension Effect {
         catch failed: @escaping @Sendable (_ error: any Error) -> any Action
     ) -> Effect {
         .run(id: id, cancelInFlight: cancelInFlight, priority: priority) { send in
-            do { try await work(send) } catch { await send(failed(error)) }
+            do { try await work(send) } catch {
+                send.run.fail()
+                await send(failed(error))
+            }
         }
     }
 
@@ -134,7 +137,10 @@ extension Effect {
         catch failed: @escaping @Sendable (_ error: any Error) -> any Action
     ) -> Effect {
         .blocking(id: id, cancelInFlight: cancelInFlight) { send in
-            do { try work(send) } catch { send(failed(error)) }
+            do { try work(send) } catch {
+                send.run.fail()
+                send(failed(error))
+            }
         }
     }
 

@@ -11,7 +11,7 @@ package final class EffectRunner: Sendable {
         var numbersByID: [AnyID: Set<UInt64>] = [:]
         var count: UInt64 = 0
         /// The run of all `.dispatch` effects, which involve no work.
-        var dispatchRun = EffectRun(number: 0, id: nil)
+        var dispatchRun = EffectRun(number: 0, id: nil) {}
         /// Incremented by `cancelAll`, so that interrupted sequences do not continue.
         var generation: UInt64 = 0
 
@@ -30,21 +30,25 @@ package final class EffectRunner: Sendable {
     private let clock: any EffectClock
     private let deliver: @Sendable (EffectAction) -> Void
     private let onCancel: @Sendable (UInt64) -> Void
+    private let onFailure: @Sendable () -> Void
 
     /// - Parameters:
     ///     - executor: where all jobs of the tasks run; nil: the global executor.
     ///     - clock: measures delays; nil: the system's clock.
     ///     - onCancel: called with the number of a run that an effect cancelled.
-    ///     - deliver: called with each action that an effect sends. Both are called on any thread.
+    ///     - onFailure: called when work has thrown an error, unless it was cancelled.
+    ///     - deliver: called with each action that an effect sends. All are called on any thread.
     package init(
         on executor: (any TaskExecutor)? = nil,
         clock: (any EffectClock)? = nil,
         onCancel: @escaping @Sendable (UInt64) -> Void = { _ in },
+        onFailure: @escaping @Sendable () -> Void = {},
         deliver: @escaping @Sendable (EffectAction) -> Void
     ) {
         self.executor = executor
         self.clock = clock ?? SystemEffectClock()
         self.onCancel = onCancel
+        self.onFailure = onFailure
         self.deliver = deliver
     }
 
@@ -179,7 +183,7 @@ package final class EffectRunner: Sendable {
         content.withLock { content in
             guard content.generation == generation else { return nil }
             content.count += 1
-            let run = EffectRun(number: content.count, id: id)
+            let run = EffectRun(number: content.count, id: id, onFailure: onFailure)
             content.runs[run.number] = run
             if let id { content.numbersByID[id, default: []].insert(run.number) }
             return run
@@ -214,10 +218,10 @@ final class EffectRun: Sendable {
     private let cancelled = Atomic(false)
     private let sendCount = Atomic(0)
     private let canceller = Locked<(tick: Int, cancel: @Sendable () -> Void)?>(nil)
+    private let onFailure: @Sendable () -> Void
 
-    init(number: UInt64, id: AnyID?) {
-        self.number = number
-        self.id = id
+    init(number: UInt64, id: AnyID?, onFailure: @escaping @Sendable () -> Void) {
+        (self.number, self.id, self.onFailure) = (number, id, onFailure)
     }
 
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
@@ -233,6 +237,9 @@ final class EffectRun: Sendable {
         }
         if isCancelled { cancel() }
     }
+
+    /// The work has thrown an error.
+    func fail() { if !isCancelled { onFailure() } }
 
     func cancel() {
         cancelled.store(true, ordering: .releasing)

@@ -182,7 +182,7 @@ enum MetricName {
     }
 
     static func help(of label: String) -> String {
-        NodeMetric(rawValue: label)?.help ?? ProcessMetrics.help[label]
+        NodeMetric.allCases.first { $0.label == label }?.help ?? ProcessMetrics.help[label]
             ?? "Reported by the program as \(valid(label, colons: true))."
     }
 }

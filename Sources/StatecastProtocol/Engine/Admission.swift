@@ -102,7 +102,7 @@ struct Admission: Hashable, Sendable {
         if let user = sender?.user, sessions[session] == nil, let delay = rates.delay(ofSessionsOf: user, at: now) {
             return refuse(.tooManyNewSessions(limits), retryAfter: delay)
         }
-        if !isFinishing, !inbox.append(PendingFrame(frame, from: sender), maxBytes: limits.maxHeldBytes) {
+        if !isFinishing, !inbox.append(PendingFrame(frame, from: sender, at: now), maxBytes: limits.maxHeldBytes) {
             refuse(.overloaded)
         }
     }
@@ -173,7 +173,13 @@ struct Admission: Hashable, Sendable {
                 sessions.claim(frame.frame.header.session, for: user)
                 rates.charge(user, actions: slice.count, bytes: slice.byteCount, at: now)
             }
-            return AdmittedActions(slice: slice, frame: frame.frame, sender: frame.sender, opened: opened)
+            return AdmittedActions(
+                slice: slice,
+                frame: frame.frame,
+                sender: frame.sender,
+                arrived: frame.arrived,
+                opened: opened
+            )
         }
         return nil
     }
@@ -463,6 +469,7 @@ struct AdmittedActions: Sendable {
     let slice: FrameSlice
     let frame: ActionsFrame
     let sender: FrameSender?
+    let arrived: Instant
     /// The journal sequence at which the session was opened.
     let opened: JournalSequence
 }

@@ -121,6 +121,7 @@ struct PendingFrame: Hashable, Sendable {
     let frame: ActionsFrame
     /// `nil` without keys; every action is then permitted.
     let sender: FrameSender?
+    let arrived: Instant
     /// The offset of the rest in the actions.
     private(set) var offset = 0
     /// The number of its first action.
@@ -128,9 +129,8 @@ struct PendingFrame: Hashable, Sendable {
     /// The number of its actions.
     private(set) var count: Int
 
-    init(_ frame: ActionsFrame, from sender: FrameSender?) {
-        self.frame = frame
-        self.sender = sender
+    init(_ frame: ActionsFrame, from sender: FrameSender?, at arrived: Instant) {
+        (self.frame, self.sender, self.arrived) = (frame, sender, arrived)
         first = frame.header.first
         count = frame.header.count
     }

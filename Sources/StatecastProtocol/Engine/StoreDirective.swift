@@ -47,8 +47,8 @@ package enum StoreEvent: Hashable, Sendable {
     case sessionOpened
     /// A batch was published.
     case published(OutcomeCounts, patchBytes: Int?)
-    /// The joins that wait at the end of a turn.
-    case joinsWaiting(Int)
+    /// A turn has reduced frames of senders, the first of which had waited for so long.
+    case reduced(waited: Duration)
 }
 
 /// An event for the operator's log.

@@ -69,6 +69,12 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The sessions that the store remembers.
     package var sessionCount: Int { admission.sessions.count }
 
+    /// The joins that wait.
+    package var joinsWaiting: Int { feed.joinsWaiting }
+
+    /// The last record, stored or not.
+    package var lastSequence: JournalSequence { latest.sequence }
+
     /// The bytes of the frames that wait.
     package var heldBytes: Int { admission.bytesWaiting }
 
@@ -184,6 +190,7 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if !isFull(at: now) { fullUntil = nil }
         if canMakeBatch(at: now) {
             var left = budget
+            var oldest: Instant?
             while let next = admission.dequeue(
                 within: &left,
                 at: now,
@@ -192,7 +199,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
             ) {
                 let outcomes = batch.reduce(next, marking: marking)
                 admission.record(outcomes, of: next.frame.header.session, opened: next.opened)
+                oldest = min(oldest ?? next.arrived, next.arrived)
             }
+            if let oldest { directives.append(.count(.reduced(waited: oldest.duration(to: now)))) }
         }
         takeRequests(for: batch, budget, at: now, waiting: &observers, into: &directives)
         close(batch, marking: marking, into: &directives)
@@ -205,7 +214,6 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
         if !hasJournal { publish(through: latest.sequence, into: &directives) }
         admission.endTurn(at: now, durable: published.sequence, into: &directives)
         feed.serve(at: now, time: time, into: &directives)
-        directives.append(.count(.joinsWaiting(feed.joinsWaiting)))
     }
 
     /// The time of ``nextDeadline`` has come. `time` is the wall clock.

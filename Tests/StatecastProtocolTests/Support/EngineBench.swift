@@ -27,8 +27,6 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
     private(set) var records: [EncodedRecord] = []
     /// The states to encode for joiners.
     private(set) var encodings: [(state: State, revision: Revision, digest: UInt64)] = []
-    /// The number of joins that waited at the end of the last turn.
-    private(set) var joinsWaiting = 0
     private(set) var log = EngineLog<State>()
 
     /// Requests of the primary's own process, and cancelled effects: the engine gets them at its next turn.
@@ -237,7 +235,7 @@ struct EngineBench<State: Codable & Equatable & Sendable> {
             let published = engine.published
             encodings.append((published.state, published.revision, published.summary.digest))
             return .encodeSnapshot
-        case .count(.joinsWaiting(let count)): joinsWaiting = count
+        case .count(.reduced): break
         case .count(.published(let counts, _)): log.counts.append(counts)
         case .count(let event): return .count(event)
         case .show(let version):

@@ -133,7 +133,7 @@ struct PrimaryBench {
     var reduced: Revision { engine.reduced }
     var hasWork: Bool { engine.hasWork }
     var nextDeadline: Instant { engine.engine.nextDeadline }
-    var joinsWaiting: Int { engine.joinsWaiting }
+    var joinsWaiting: Int { engine.engine.joinsWaiting }
     var context: SnapshotContext? { engine.context }
     var now: Instant {
         get { engine.now }
