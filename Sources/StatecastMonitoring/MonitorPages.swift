@@ -76,6 +76,7 @@ extension StoreHealth {
             content["epoch"] = Value(position.epoch.rawValue)
             content["revision"] = Value(position.revision.rawValue)
         }
+        if let durability { content["durability"] = .text(durability.rawValue) }
         content.add(facts)
         return .map(content)
     }

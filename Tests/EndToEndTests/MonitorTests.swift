@@ -101,6 +101,35 @@ import Testing
         #expect(ending.exitCode == 0, "\(ending)")
     }
 
+    @Test func `The status has the names of a ping, and knows the journal and its backup`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/journal"
+        let any = ["--publish", "tcp://127.0.0.1:*", "--actions", "tcp://127.0.0.1:*", "--journal", journal]
+        _ = try await monitored(.primary, any) { primary, port, ready in
+            func store() async throws -> [String: Any] {
+                let status = try await self.await("/statusz", port, code: 200)
+                let page = try JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any]
+                let node = (page?["nodes"] as? [[String: Any]])?.first
+                return (node?["stores"] as? [[String: Any]])?.first ?? [:]
+            }
+            _ = try await self.await("/readyz", port, code: 200)
+            let publish = try #require(ready.firstMatch(of: /publish=(\S+)/)).1.description
+            let ping = try await Tool.send.run(["--from", publish, "--ping", "--json"])
+            let answer = try JSONSerialization.jsonObject(with: Data(ping.output.joined().utf8)) as? [String: Any]
+            for (name, value) in try #require(answer) where name != "roundTripMicroseconds" {
+                #expect(try await "\(store()[name] ?? "")" == "\(value)", "\(name)")
+            }
+            while try await store()["journalBytes"] as? Int ?? 0 < 4096 { await Task.yield() }
+            #expect(try await store()["oldestRevision"] as? Int == 0)
+            #expect(try await store()["lastBackupSeconds"] == nil)
+            let copy = try await Tool.journal.run(["backup", journal, folder.path + "/backup"])
+            #expect(copy.exitCode == 0, "\(copy)")
+            while try await store()["lastBackupSeconds"] == nil { await Task.yield() }
+            primary.send(SIGTERM)
+            for await _ in primary.lines {}
+        }
+    }
+
     @Test func `A command that ends leaves its metrics in the file`() async throws {
         try await withServed { served in
             let folder = try Folder()

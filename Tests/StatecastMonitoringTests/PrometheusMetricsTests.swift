@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `Metrics of the library have their own help`() {
-        metrics.makeCounter(label: NodeMetric.primaryBatches.rawValue, dimensions: []).increment(by: 1)
+        metrics.makeCounter(label: NodeMetric.primaryBatches.label, dimensions: []).increment(by: 1)
         #expect(
             lines("statecast_primary_batches_total") == [
                 "# HELP statecast_primary_batches_total Batches.", "# TYPE statecast_primary_batches_total counter",

@@ -2,6 +2,7 @@ import CounterApp
 import Foundation
 import MetricsTestKit
 import StatecastCoding
+import StatecastCore
 import StatecastJournal
 import StatecastProtocol
 import StatecastZeroMQ
@@ -235,6 +236,32 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
+    // MARK: Effects
+
+    @Test func `work of effects that throws is counted, unless it was cancelled`() async throws {
+        let store = MeasuredStore(name: "metrics-effects", metrics: metrics)
+        let failures = AsyncStream<Void>.makeStream()
+        let metrics = PrimaryMetrics(store: try StoreName(store.name))
+        let effects = EffectRunner(onFailure: { metrics.effectFailed() }) {
+            $0.complete()
+            failures.continuation.yield()
+        }
+        let key = IdempotencyKey(revision: 0, index: 0)
+        for effect: Effect in [
+            .run { _ in throw CancellationError() } catch: { _ in CounterIncreaseRequested() },
+            .blocking { _ in throw CancellationError() } catch: { _ in CounterIncreaseRequested() },
+            .run(id: 1) { _ in
+                try? await Task.sleep(for: .seconds(600))
+                throw CancellationError()
+            } catch: { _ in CounterIncreaseRequested() },
+        ] { effects.start(effect, key: key) }
+        effects.start(.cancel(id: 1), key: key)
+        var iterator = failures.stream.makeAsyncIterator()
+        for _ in 0..<3 { _ = await iterator.next() }
+        #expect(store.total("primary_effects_failed_total") == 2)
+        #expect(effects.runningCount <= 3)
+    }
+
     // MARK: The replica
 
     @Test func `joins, snapshots and updates are counted on both sides`() async throws {
@@ -462,6 +489,7 @@ private struct MeasuredStore {
         let documented = page.matches(of: /(?m)^\| `(statecast_[a-z_]+)` \| [a-z]+ \| (.*) \|$/).map {
             [String($0.1), String($0.2)]
         }
-        #expect(documented == NodeMetric.allCases.map { [$0.rawValue, $0.help] })
+        let expected = NodeMetric.allCases.map { [$0.label, $0.help] }
+        #expect(documented.difference(from: expected).isEmpty)
     }
 }

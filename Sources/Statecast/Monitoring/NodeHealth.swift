@@ -1,3 +1,4 @@
+package import StatecastJournal
 package import StatecastProtocol
 import StatecastThreading
 import StatecastZeroMQ
@@ -54,6 +55,8 @@ package struct NodeReport: Sendable {
 package struct StoreHealth: Sendable {
     package let store: StoreName
     package var position: Position?
+    /// Of its journal.
+    package var durability: Durability?
     package var facts: [NodeFact: Double]
 
     package init(store: StoreName, position: Position? = nil, facts: [NodeFact: Double] = [:]) {

@@ -107,7 +107,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
             facts[.isStorageFull] = engine.isDiskFull ? 1 : 0
         }
         facts[.effectsRunning] = Double(effects.runningCount)
-        return StoreHealth(store: name, position: position, facts: facts)
+        var health = StoreHealth(store: name, position: position, facts: facts)
+        health.durability = journal?.writer.durability
+        return health
     }
 
     func finish() {
