@@ -346,8 +346,8 @@ let executables: [Target] = [
         name: "statecast-instructions",
         dependencies: [
             "StatecastThreading", "StatecastCore", "StatecastCoding", "StatecastProtocol", "Statecast",
-            "StatecastJournal", "StatecastSQLite",
-            argumentParser,
+            "StatecastJournal", "StatecastSQLite", "StatecastMonitoring",
+            argumentParser, coreMetrics,
         ],
         path: "Sources/Instructions",
         swiftSettings: settings

@@ -53,13 +53,41 @@ check() {
         grep -q '^Seccomp:.2$' "/proc/$(systemctl show --property=MainPID --value "$unit")/status"
     done
 }
+property() { systemctl show --property="$2" --value "$1"; }
+# The units have said how they do, and say every second that their loops work.
+notified() {
+    local unit
+    until [ "$(property statecast-primary StatusText)" = serving ]; do sleep 0.1; done
+    until [ "$(property fleet-agent StatusText)" = "sender open" ]; do sleep 0.1; done
+    for unit in "${units[@]}"; do
+        [ "$(property "$unit" WatchdogUSec)" = 1min ]
+        [ "$(property "$unit" WatchdogTimestampMonotonic)" -gt "$(property "$unit" ActiveEnterTimestampMonotonic)" ]
+    done
+}
+# A process that hangs is ended, and started again.
+watchdog() {
+    local process
+    mkdir -p /run/systemd/system/statecast-primary.service.d
+    printf '[Service]\nWatchdogSec=3\n' >/run/systemd/system/statecast-primary.service.d/watchdog.conf
+    systemctl daemon-reload
+    systemctl start statecast-primary
+    process=$(property statecast-primary MainPID)
+    kill -STOP "$process"
+    until [ "$(property statecast-primary NRestarts)" = 1 ] && systemctl is-active --quiet statecast-primary; do sleep 0.1; done
+    [ "$(property statecast-primary MainPID)" != "$process" ]
+    rm /run/systemd/system/statecast-primary.service.d/watchdog.conf
+    systemctl daemon-reload
+    systemctl stop statecast-primary
+}
 stop() {
     systemctl stop "${units[@]}"
     for unit in "${units[@]}"; do [ "$(systemctl show --property=Result --value "$unit")" = success ]; done
 }
 
 check
+notified
 stop
+watchdog
 echo "units: good"
 
 primary=$(statecast-keys generate primary.key)

@@ -1,8 +1,11 @@
 import ArgumentParser
+import CoreMetrics
+import StatecastMonitoring
 
 /// Runs a fixed number of actions through one role, for a tool that counts instructions: `scripts/check-instructions`.
 ///
-/// It reads no clock, uses no random numbers, and starts no thread, so that each run executes the same instructions.
+/// It reads no clock, uses no random numbers, and starts no thread, so that each run executes the same instructions:
+/// measured durations are those of no work.
 @main
 struct Instructions: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,13 +16,18 @@ struct Instructions: ParsableCommand {
     @Argument var role: Role
     @Argument(help: "The number of actions, a multiple of those in a frame.") var count: Int
 
+    @Flag(help: "Report metrics to a backend, as with --monitor.") var monitored = false
+
     func validate() throws {
         guard count > 0, count % role.actionsPerFrame == 0 else {
             throw ValidationError("\(count) is not a multiple of \(role.actionsPerFrame)")
         }
     }
 
-    func run() throws { try role.run(count) }
+    func run() throws {
+        if monitored { MetricsSystem.bootstrap(PrometheusMetrics()) }
+        try role.run(count)
+    }
 }
 
 /// A closure as an object: the compiler would specialize `collectInstructions` for each closure, and merge some of

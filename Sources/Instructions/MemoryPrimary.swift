@@ -11,6 +11,8 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
     private let store: StoreName
     private let router: FrameRouter
     private let marker: OptionalMarker
+    private let metrics: PrimaryMetrics
+    private let journalMetrics: JournalMetrics
     private var engine: StoreEngine<State>
     private var stored: JournalSequence?
     private var messages: [[UInt8]] = []
@@ -21,6 +23,7 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
     where Workload.State == State {
         self.store = store
         router = FrameRouter(stores: [store])
+        (metrics, journalMetrics) = (PrimaryMetrics(store: store), JournalMetrics(store: store))
         marker = OptionalMarker(hasJournal ? CrashMarker() : nil)
         state = Workload.state
         let summary = try Summary(ofEncoded: try StateEncoder().encode(state))
@@ -65,7 +68,9 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
     private mutating func turns() -> [[UInt8]] {
         let marker = marker
         repeat {
+            let last = engine.lastSequence
             report { $0.turn(at: .origin, time: Self.time, marking: marker, into: &$1) }
+            if engine.lastSequence > last { metrics.turned(in: .zero, reducedIn: .zero) }
         } while engine.hasWork(at: .origin)
         return exchange(&messages, with: [])
     }
@@ -80,7 +85,10 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
     private mutating func perform(_ directive: StoreDirective) {
         switch directive {
         case .publish(let topic, let frame): messages.append(Message.encode(frame, to: Address(store, topic)))
-        case .commit(let record): stored = record.sequence
+        case .commit(let record):
+            let stored = JournalRecord(sequence: record.sequence, from: record.from, to: record.to, body: record.body)
+            journalMetrics.committed([stored], bytes: record.body.count, in: .zero)
+            self.stored = record.sequence
         case .encodeSnapshot:
             let version = engine.published
             let bytes = Result { () throws(CodingFailure) in try StateEncoder().encode(version.state) }
@@ -88,8 +96,9 @@ struct MemoryPrimary<State: Codable & Equatable & Sendable> {
             report { $0.snapshotEncoded(bytes, revision: version.revision, digest: digest, at: .origin, into: &$1) }
         case .storeSnapshot: engine.snapshotStored(isStored: true)
         case .show(let version): state = Version.typed(version).state
-        // Nothing is counted, and the actions have no effects.
-        case .count, .start: break
+        case .count(let event): metrics.count(event)
+        // The actions have no effects.
+        case .start: break
         case .log(let notice): preconditionFailure("unexpected: \(notice)")
         case .addObserver, .removeObserver, .answer, .dispatch, .clearSuspect, .resumeJournal, .returnRequests:
             preconditionFailure("unexpected: \(directive)")

@@ -9,6 +9,7 @@ struct MemoryReplica<State: Codable & Equatable & Sendable> {
     private var document: Document<State>
     private var generator = SplitMix64(seed: 0)
     private var subscriptions: Subscriptions
+    private let metrics: ReplicaMetrics
     /// The state that observers see.
     private(set) var state: State?
 
@@ -17,6 +18,7 @@ struct MemoryReplica<State: Codable & Equatable & Sendable> {
         machine = ReplicaMachine(limits: limits, now: .origin)
         document = Document(TypedContent<State>(), maxBytes: limits.maxSnapshotBytes)
         subscriptions = Subscriptions(of: store)
+        metrics = ReplicaMetrics(store: store)
     }
 
     func isSubscribed(to message: [UInt8]) -> Bool { subscriptions.contains(message) }
@@ -48,12 +50,16 @@ struct MemoryReplica<State: Codable & Equatable & Sendable> {
             case .unsubscribe(let topic): subscriptions.remove(topic)
             case .install(let snapshot, let position, let digest):
                 try document.process(.install(snapshot: snapshot, position, digest: digest))
-            case .apply(let patch, let position): try document.process(.apply(patch: patch, position))
+            case .apply(let patch, let position):
+                metrics.applied(bytes: patch.count)
+                metrics.dequeued(steps: 1)
+                try document.process(.apply(patch: patch, position))
             case .verify(let position, let digest):
                 try document.process(.verify(position, digest: digest))
                 if let verification = document.takeVerification() { try document.process(verification.run()) }
             case .status(let status): try document.process(.status(status))
-            case .time, .count: break
+            case .count(let event): metrics.count(event)
+            case .time: break
             case .reconnect: preconditionFailure("unexpected: \(directive)")
             }
         }

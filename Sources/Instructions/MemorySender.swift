@@ -1,3 +1,4 @@
+import Statecast
 import StatecastCoding
 import StatecastCore
 import StatecastProtocol
@@ -8,6 +9,7 @@ struct MemorySender<Input: Action> {
     private var machine: SenderMachine
     private var generator = SplitMix64(seed: 0)
     private var subscriptions: Subscriptions
+    private let metrics: SenderMetrics
     private let topic: [UInt8]
     private var writer = CBORWriter()
     private var chunk = ActionChunk(first: Ticket(rawValue: 1))
@@ -17,6 +19,7 @@ struct MemorySender<Input: Action> {
     init(_ store: StoreName) {
         machine = SenderMachine(SessionSecret(high: 1, low: 2), limits: Limits(), now: .origin)
         subscriptions = Subscriptions(of: store)
+        metrics = SenderMetrics(store: store)
         topic = Address(store, .actions).bytes
     }
 
@@ -69,8 +72,14 @@ struct MemorySender<Input: Action> {
             case .connect(let endpoint):
                 topics += perform(machine.connected(.success(endpoint), at: .origin, using: &generator))
             case .reuse(let buffer): buffers.append(buffer)
+            case .count(let event): metrics.count(event)
             // The outcomes are not awaited.
-            case .resolve, .status, .count: break
+            case .resolve(let runs):
+                var counts = OutcomeCounts()
+                for run in runs { counts.add(run.count, rejectedAs: run.code) }
+                metrics.resolved(counts)
+                metrics.received(after: .zero)
+            case .status: break
             case .reconnect, .save, .giveUp, .answerSchema, .fail, .close:
                 preconditionFailure("unexpected: \(directive)")
             }

@@ -1,9 +1,9 @@
 import Metrics
-import StatecastJournal
-import StatecastProtocol
+package import StatecastJournal
+package import StatecastProtocol
 
 /// The metrics of a store's journal. Each label has the dimension `store`.
-struct JournalMetrics {
+package struct JournalMetrics {
     private let commits: Counter
     private let commitTime: Timer
     private let commitRecords: Recorder
@@ -14,7 +14,7 @@ struct JournalMetrics {
     private let snapshotsFailed: Counter
     private let snapshotBytes: Counter
 
-    init(store: StoreName) {
+    package init(store: StoreName) {
         let dimensions = [("store", store.text)]
         commits = NodeMetric.journalCommits.counter(dimensions)
         commitTime = NodeMetric.journalCommitDurationSeconds.timer(dimensions)
@@ -27,9 +27,9 @@ struct JournalMetrics {
         snapshotBytes = NodeMetric.journalSnapshotBytes.counter(dimensions)
     }
 
-    func committed(_ records: [JournalRecord], bytes count: Int, in duration: Duration) {
+    package func committed(_ records: [JournalRecord], bytes count: Int, in duration: Duration) {
         commits.increment()
-        commitTime.record(duration: duration)
+        commitTime.record(duration)
         commitRecords.record(records.count)
         bytes.increment(by: count)
     }

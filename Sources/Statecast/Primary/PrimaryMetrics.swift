@@ -1,8 +1,8 @@
 import Metrics
-import StatecastProtocol
+package import StatecastProtocol
 
 /// The metrics of a store. Each label has the dimension `store`.
-struct PrimaryMetrics {
+package struct PrimaryMetrics {
     private let store: StoreName
     private let applied: Counter
     private let batches: Counter
@@ -18,7 +18,7 @@ struct PrimaryMetrics {
     private let batchActions: Recorder
     private let updateBytes: Recorder
 
-    init(store: StoreName) {
+    package init(store: StoreName) {
         self.store = store
         let dimensions = [("store", store.text)]
         applied = NodeMetric.primaryActionsApplied.counter(dimensions)
@@ -38,14 +38,14 @@ struct PrimaryMetrics {
         updateBytes = NodeMetric.primaryPatchBytes.recorder(dimensions)
     }
 
-    func turned(in duration: Duration, reducedIn reduction: Duration) {
-        turns.record(duration: duration)
-        reductions.record(duration: reduction)
+    package func turned(in duration: Duration, reducedIn reduction: Duration) {
+        turns.record(duration)
+        reductions.record(reduction)
     }
 
     func effectFailed() { effectsFailed.increment() }
 
-    func count(_ event: StoreEvent) {
+    package func count(_ event: StoreEvent) {
         switch event {
         case .refused(let code): rejections(.primaryRequestsRefused, code).increment()
         case .duplicates(let count): duplicates.increment(by: count)
@@ -56,7 +56,7 @@ struct PrimaryMetrics {
         case .chunkPublished: chunks.increment()
         case .sessionOpened: sessions.increment()
         case .published(let counts, let patchBytes): published(counts, patchBytes: patchBytes)
-        case .reduced(let waited): waits.record(duration: waited)
+        case .reduced(let waited): waits.record(waited)
         }
     }
 

@@ -1,9 +1,9 @@
 import Metrics
-import StatecastProtocol
+package import StatecastProtocol
 import StatecastThreading
 
 /// The metrics of a replica. Each label has the dimension `store`.
-struct ReplicaMetrics {
+package struct ReplicaMetrics {
     private let dimensions: [(String, String)]
     private let updates: Counter
     private let updateBytes: Counter
@@ -18,7 +18,7 @@ struct ReplicaMetrics {
     private let unreadable: Counter
     private let queueSteps: Recorder
 
-    init(store: StoreName) {
+    package init(store: StoreName) {
         let dimensions = [("store", store.text)]
         self.dimensions = dimensions
         updates = NodeMetric.replicaUpdates.counter(dimensions)
@@ -35,14 +35,14 @@ struct ReplicaMetrics {
         queueSteps = NodeMetric.replicaQueueSteps.recorder(dimensions)
     }
 
-    func applied(bytes: Int) {
+    package func applied(bytes: Int) {
         updates.increment()
         updateBytes.increment(by: bytes)
     }
 
     func malformed() { unreadable.increment() }
 
-    func count(_ event: ReplicaEvent) {
+    package func count(_ event: ReplicaEvent) {
         switch event {
         case .joining: joins.increment()
         case .reconnecting: reconnects.increment()
@@ -59,7 +59,7 @@ struct ReplicaMetrics {
     }
 
     /// The size of a batch when the document dequeues it.
-    func dequeued(steps: Int) { queueSteps.record(steps) }
+    package func dequeued(steps: Int) { queueSteps.record(steps) }
 }
 
 /// How far the shown state is from the newest one that the primary announced.

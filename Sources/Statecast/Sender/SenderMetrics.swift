@@ -1,8 +1,8 @@
 import Metrics
-import StatecastProtocol
+package import StatecastProtocol
 
 /// The metrics of a sender. Each label has the dimension `store`.
-struct SenderMetrics {
+package struct SenderMetrics {
     private let dimensions: [(String, String)]
     private let appliedCount: Counter
     private let frames: Counter
@@ -14,7 +14,7 @@ struct SenderMetrics {
     private let losses: Counter
     private let receipts: Timer
 
-    init(store: StoreName) {
+    package init(store: StoreName) {
         let dimensions = [("store", store.text)]
         self.dimensions = dimensions
         appliedCount = NodeMetric.senderActionsApplied.counter(dimensions)
@@ -28,7 +28,7 @@ struct SenderMetrics {
         receipts = NodeMetric.senderReceiptDurationSeconds.timer(dimensions)
     }
 
-    func resolved(_ counts: OutcomeCounts) {
+    package func resolved(_ counts: OutcomeCounts) {
         if counts.applied > 0 { appliedCount.increment(by: counts.applied) }
         // Kept actions have no outcome yet: they are in the session file.
         for (code, count) in counts.rejected where code != .kept {
@@ -36,9 +36,9 @@ struct SenderMetrics {
         }
     }
 
-    func received(after duration: Duration) { receipts.record(duration: duration) }
+    package func received(after duration: Duration) { receipts.record(duration) }
 
-    func count(_ event: SenderEvent) {
+    package func count(_ event: SenderEvent) {
         switch event {
         case .asked: asked.increment()
         case .reconnecting, .actionsReconnecting: reconnects.increment()
