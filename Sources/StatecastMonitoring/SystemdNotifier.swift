@@ -79,7 +79,9 @@ extension NodeReport {
     fileprivate var status: String {
         guard role == .primary else { return "\(role) \(phase)" }
         let parts = stores.compactMap { store -> String? in
-            guard let done = store.facts[.recordsRecovered], let total = store.facts[.recordsToRecover] else { return nil }
+            guard let done = store.facts[.recordsRecovered], let total = store.facts[.recordsToRecover] else {
+                return nil
+            }
             return "\(store.store): \(Int(done)) of \(Int(total)) records"
         }
         let refusals = phase == PrimaryPhase.serving.rawValue ? reasonsForSenders.map { "no actions: \($0)" } : []

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import StatecastFiles
 import StatecastCore
+import StatecastFiles
 import StatecastJournal
 import StatecastProtocol
 

@@ -1,6 +1,6 @@
 import Foundation
-import StatecastFiles
 import StatecastCore
+import StatecastFiles
 import StatecastJournal
 import StatecastProtocol
 

@@ -216,7 +216,9 @@ import enum CoreMetrics.MetricsSystem
         #expect(Int64(store.values("journal_commit_records").reduce(0, +)) == batches)
         #expect(store.total("journal_commits_total") == Int64(store.values("journal_commit_records").count))
         #expect(store.total("journal_bytes_total") > 20 * batches)
-        #expect(store.nanoseconds("journal_commit_duration_seconds").count == store.values("journal_commit_records").count)
+        #expect(
+            store.nanoseconds("journal_commit_duration_seconds").count == store.values("journal_commit_records").count
+        )
     }
 
     @Test func `a journal counts its snapshots, and those that could not be stored`() async throws {
@@ -247,14 +249,11 @@ import enum CoreMetrics.MetricsSystem
             failures.continuation.yield()
         }
         let key = IdempotencyKey(revision: 0, index: 0)
-        for effect: Effect in [
-            .run { _ in throw CancellationError() } catch: { _ in CounterIncreaseRequested() },
-            .blocking { _ in throw CancellationError() } catch: { _ in CounterIncreaseRequested() },
-            .run(id: 1) { _ in
-                try? await Task.sleep(for: .seconds(600))
-                throw CancellationError()
-            } catch: { _ in CounterIncreaseRequested() },
-        ] { effects.start(effect, key: key) }
+        let fails: @Sendable (any Error) -> any Action = { _ in CounterIncreaseRequested() }
+        effects.start(.run({ _ in throw CancellationError() }, catch: fails), key: key)
+        effects.start(.blocking({ _ in throw CancellationError() }, catch: fails), key: key)
+        let endless = Effect.run(id: 1, { _ in try await Task.sleep(for: .seconds(600)) }, catch: fails)
+        effects.start(endless, key: key)
         effects.start(.cancel(id: 1), key: key)
         var iterator = failures.stream.makeAsyncIterator()
         for _ in 0..<3 { _ = await iterator.next() }

@@ -177,7 +177,8 @@ public actor PrimaryNode: Service, MonitoredNode {
         let (environment, time) = (environment, clock.time)
         let onProgress: RecoveryProgress = { [observed] progress in
             observed.withLock { report in
-                report = PrimaryPhase.recovering.report(report.stores.filter { $0.store != progress.store } + [progress])
+                let others = report.stores.filter { $0.store != progress.store }
+                report = PrimaryPhase.recovering.report(others + [progress])
                 report.recordGauges()
             }
         }
