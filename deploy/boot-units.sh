@@ -54,7 +54,7 @@ check() {
     done
 }
 property() { systemctl show --property="$2" --value "$1"; }
-# The units have said how they do, and say every second that their loops work.
+# The units have reported their state, and report every second that their loops work.
 notified() {
     local unit
     until [ "$(property statecast-primary StatusText)" = serving ]; do sleep 0.1; done

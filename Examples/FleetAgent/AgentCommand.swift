@@ -47,6 +47,7 @@ struct AgentCommand: AsyncParsableCommand {
             try await SignalledRun.until(
                 done: { try await agent.run() },
                 beside: monitoring.services(for: sender, logger: logger) + [sender],
+                observedBy: monitoring.observers(of: sender),
                 logger: logger
             )
         }

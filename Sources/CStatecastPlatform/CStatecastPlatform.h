@@ -51,7 +51,7 @@ static inline bool statecast_disable_core_dumps(void) {
 #endif
 }
 
-/// Sends a datagram to a socket of the file system, or of Linux' abstract namespace if the path begins with `@`. Does not
+/// Sends a datagram to a socket of the file system, or of Linux's abstract namespace if the path begins with `@`. Does not
 /// block.
 static inline bool statecast_send_datagram(const char *path, const char *text) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -5,7 +5,7 @@ import StatecastMonitoring
 /// Runs a fixed number of actions through one role, for a tool that counts instructions: `scripts/check-instructions`.
 ///
 /// It reads no clock, uses no random numbers, and starts no thread, so that each run executes the same instructions:
-/// measured durations are those of no work.
+/// durations are recorded as zero.
 @main
 struct Instructions: ParsableCommand {
     static let configuration = CommandConfiguration(

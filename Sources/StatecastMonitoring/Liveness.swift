@@ -1,7 +1,7 @@
 import Statecast
 import StatecastThreading
 
-/// Whether the loops of nodes answer: asked for by probes, so that a process without work stays asleep.
+/// Whether the loops of nodes answer.
 final class Liveness: Sendable {
     /// A loop that has not answered for so long is not live.
     static let limit = Duration.seconds(10)

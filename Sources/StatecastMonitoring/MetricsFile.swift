@@ -5,6 +5,9 @@ public import ServiceLifecycle
 /// Writes metrics to a file, for the textfile collector of Prometheus' node exporter: for processes that run shortly,
 /// or that Prometheus cannot reach.
 ///
+/// The file has the metrics of the nodes and of the program, without those of the process. A machine can have one for each
+/// store and kind of node, since equal series of two files are refused.
+///
 /// It replaces the file in one step, every 15 seconds and at the end, and makes it readable for all users. The
 /// collector reads only names that end with `.prom`.
 public final class MetricsFile: Service {
@@ -46,8 +49,8 @@ public final class MetricsFile: Service {
 
     func writeOnce() throws {
         let draft = path + ".draft"
-        try Data(metrics.text.utf8).write(to: URL(filePath: draft))
+        try Data(metrics.textForFile.utf8).write(to: URL(filePath: draft))
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: draft)
-        guard rename(draft, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard rename(draft, path) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     }
 }

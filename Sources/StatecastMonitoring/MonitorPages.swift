@@ -4,7 +4,7 @@ import StatecastJSON
 
 /// What the pages of a monitor show, as JSON.
 struct MonitorPages: Sendable {
-    /// A page, and whether what it was asked for is so.
+    /// A page, and whether the checked condition holds.
     struct Page: Sendable {
         let isGood: Bool
         let content: Value
@@ -27,17 +27,14 @@ struct MonitorPages: Sendable {
         )
     }
 
-    /// - Parameter parts: what has to be ready: replicas, senders or both.
+    /// Whether the nodes are ready for replicas, for senders, or for both.
     func ready(replicas: Bool, senders: Bool) -> Page {
         let reports = reports
         let (forReplicas, forSenders) = (reports.flatMap(\.reasons), reports.flatMap(\.reasonsForSenders))
         let isReady = !(replicas && !forReplicas.isEmpty) && !(senders && !forSenders.isEmpty)
-        func part(_ reasons: [String]) -> Value {
-            ["ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .text($0) })]
-        }
         return Page(
             isGood: isReady,
-            content: ["ready": .bool(isReady), "replicas": part(forReplicas), "senders": part(forSenders)]
+            content: ["ready": .bool(isReady), "replicas": readiness(forReplicas), "senders": readiness(forSenders)]
         )
     }
 
@@ -55,14 +52,11 @@ struct MonitorPages: Sendable {
 
 extension NodeReport {
     fileprivate var content: Value {
-        func part(_ codes: [String]) -> Value {
-            ["ready": .bool(codes.isEmpty), "reasons": .array(codes.map { .text($0) })]
-        }
         var content: ValueMap = [
-            "role": .text(role.rawValue), "phase": .text(phase), "replicas": part(reasons),
-            "senders": part(reasonsForSenders), "stores": .array(stores.map(\.content)),
+            "role": .text(role.rawValue), "phase": .text(phase), "replicas": readiness(reasons),
+            "senders": readiness(reasonsForSenders), "stores": .array(stores.map(\.content)),
         ]
-        content.add(facts)
+        content.add(gauges)
         return .map(content)
     }
 }
@@ -77,16 +71,21 @@ extension StoreHealth {
             content["revision"] = Value(position.revision.rawValue)
         }
         if let durability { content["durability"] = .text(durability.rawValue) }
-        content.add(facts)
+        content.add(gauges)
         return .map(content)
     }
 }
 
 extension ValueMap {
-    fileprivate mutating func add(_ facts: [NodeFact: Double]) {
-        for (fact, value) in facts {
+    fileprivate mutating func add(_ gauges: [NodeMetric: Double]) {
+        for (metric, value) in gauges {
             let number = Int(exactly: value).map { Value($0) } ?? .float(value)
-            self[.text(fact.rawValue)] = fact.isFlag ? .bool(value == 1) : number
+            self[.text(metric.member)] = metric.isFlag ? .bool(value == 1) : number
         }
     }
+}
+
+/// Whether a node is ready for some peers, and why not.
+private func readiness(_ reasons: [String]) -> Value {
+    ["ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .text($0) })]
 }

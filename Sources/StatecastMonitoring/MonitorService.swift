@@ -103,7 +103,8 @@ public final class MonitorService: Service {
             } catch {
                 throw StatecastError(
                     .endpoint,
-                    "the monitor cannot listen at \(host):\(port): \(error). Stop what does, or choose another port",
+                    "the monitor cannot listen at \(host):\(port): \(error). Stop the process that uses it, or choose "
+                        + "another port",
                     cause: error
                 )
             }
@@ -123,8 +124,8 @@ public final class MonitorService: Service {
             case "/metrics": return HTTPResponse(.ok, type: "text/plain; version=0.0.4; charset=utf-8", metrics.text)
             case "/livez":
                 liveness.ask()
-                // Most loops answer at once; a busy one is live until the limit.
-                for _ in 0..<25 where liveness.silences().contains(where: { $0 > .zero }) {
+                // After a pause of the process, loops that were asked before it answer at once.
+                for _ in 0..<25 where liveness.silences().contains(where: { $0 >= Liveness.limit }) {
                     await server?.pause(.milliseconds(20))
                 }
                 return page(pages.live(liveness.silences()))

@@ -5,17 +5,20 @@ public import ServiceLifecycle
 public import Statecast
 import StatecastThreading
 
-/// Tells systemd how nodes do, for a unit with `Type=notify`.
+/// Tells systemd the state of nodes, for a unit with `Type=notify`.
 ///
 /// It sends `READY=1` when no node recovers its stores any more, also if one only stands by; a `STATUS` for
 /// `systemctl status`; `EXTEND_TIMEOUT_USEC` during a recovery, so that a long one is not ended; `STOPPING=1`; and, for
 /// a unit with `WatchdogSec=`, `WATCHDOG=1` as long as the loops of the nodes answer, as for `/livez`.
 public final class SystemdNotifier: Service {
-    /// What systemd has received.
+    /// What was sent successfully.
     private struct Progress {
         var isReady = false
         var status: String?
     }
+
+    /// Of the start, from each message on.
+    private static let extensionMicroseconds = 30_000_000
 
     private let socket: String
     private let hasWatchdog: Bool
@@ -27,7 +30,7 @@ public final class SystemdNotifier: Service {
 
     /// Creates a notifier; `nil` if systemd expects no messages of this process.
     ///
-    /// - Parameter nodes: run beside it; listed before them in a `ServiceGroup`, it stops after them.
+    /// - Parameter nodes: run beside it. List it after them in a `ServiceGroup`: it reports the stop before they stop.
     public convenience init?(nodes: [any MonitoredNode]) {
         let variables = ProcessInfo.processInfo.environment
         guard let socket = variables["NOTIFY_SOCKET"] else { return nil }
@@ -62,7 +65,7 @@ public final class SystemdNotifier: Service {
         var lines: [String] = []
         if isReady, !sent.isReady { lines.append("READY=1") }
         if status != sent.status { lines.append("STATUS=\(status)") }
-        if isStarting { lines.append("EXTEND_TIMEOUT_USEC=30000000") }
+        if isStarting { lines.append("EXTEND_TIMEOUT_USEC=\(Self.extensionMicroseconds)") }
         if hasWatchdog, liveness.silences().allSatisfy({ $0 < Liveness.limit }) { lines.append("WATCHDOG=1") }
         if hasWatchdog { liveness.ask() }
         if send(lines) { progress.withLock { $0 = Progress(isReady: isReady, status: status) } }
@@ -79,7 +82,8 @@ extension NodeReport {
     fileprivate var status: String {
         guard role == .primary else { return "\(role) \(phase)" }
         let parts = stores.compactMap { store -> String? in
-            guard let done = store.facts[.recordsRecovered], let total = store.facts[.recordsToRecover] else {
+            guard let done = store.gauges[.primaryRecoveredRecords], let total = store.gauges[.primaryRecoveryRecords]
+            else {
                 return nil
             }
             return "\(store.store): \(Int(done)) of \(Int(total)) records"

@@ -28,7 +28,8 @@ extension JournalReader {
     /// A primary refuses the copy; ``restore(to:begun:)`` creates a journal from it.
     package func backup(to path: String) throws(JournalFailure) -> JournalCopy {
         let copy = try copy(to: path, contents().identity, as: .backup)
-        // For monitoring. A reader without the right to write has made the backup as well.
+        // For monitoring, unless this user may not. The one before may be of another user.
+        unlink(directory.backupNote)
         try? Data().write(to: URL(filePath: directory.backupNote))
         return copy
     }

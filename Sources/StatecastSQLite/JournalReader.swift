@@ -1,8 +1,8 @@
 public import StatecastJournal
 public import StatecastProtocol
 
-/// Reads a journal in a directory, also while a primary writes it. It changes no file; a
-/// backup is noted in one of its own.
+/// Reads a journal in a directory, also while a primary writes it. It changes
+/// nothing; a backup is noted in a file beside it.
 ///
 /// ```swift
 /// let journal = try JournalReader(at: "/var/lib/statecast/fleet")

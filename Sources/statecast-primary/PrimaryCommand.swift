@@ -199,6 +199,7 @@ struct PrimaryCommand: AsyncParsableCommand {
                     }
                 },
                 beside: try monitoring.services(for: primary, logger: logger),
+                observedBy: monitoring.observers(of: primary),
                 onHangup: { await primary.reloadAccessList() },
                 logger: logger
             )

@@ -94,6 +94,7 @@ struct ReplicaCommand: AsyncParsableCommand {
                     }
                 },
                 beside: monitoring.services(for: replica, logger: logger) + [replica],
+                observedBy: monitoring.observers(of: replica),
                 logger: logger
             )
         }

@@ -119,12 +119,12 @@ import Testing
             for (name, value) in try #require(answer) where name != "roundTripMicroseconds" {
                 #expect(try await "\(store()[name] ?? "")" == "\(value)", "\(name)")
             }
-            while try await store()["journalBytes"] as? Int ?? 0 < 4096 { await Task.yield() }
-            #expect(try await store()["oldestRevision"] as? Int == 0)
-            #expect(try await store()["lastBackupSeconds"] == nil)
+            while try await store()["journalSizeBytes"] as? Int ?? 0 < 4096 { await Task.yield() }
+            #expect(try await store()["journalOldestRevision"] as? Int == 0)
+            #expect(try await store()["journalLastBackupTimestampSeconds"] == nil)
             let copy = try await Tool.journal.run(["backup", journal, folder.path + "/backup"])
             #expect(copy.exitCode == 0, "\(copy)")
-            while try await store()["lastBackupSeconds"] == nil { await Task.yield() }
+            while try await store()["journalLastBackupTimestampSeconds"] == nil { await Task.yield() }
             primary.send(SIGTERM)
             for await _ in primary.lines {}
         }
@@ -138,6 +138,9 @@ import Testing
             #expect(sent.exitCode == 0, "\(sent)")
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.contains(#"statecast_sender_actions_applied_total{store="counter"} 1"#))
+            #expect(text.contains(#"statecast_sender_outbox_actions{store="counter"} 0"#))
+            #expect(text.contains(#"statecast_sender_open{store="counter"} 0"#))
+            #expect(!text.contains("process_") && !text.contains("build_info"))
         }
     }
 

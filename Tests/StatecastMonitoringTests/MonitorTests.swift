@@ -20,11 +20,11 @@ import Testing
     }
 
     private func primary(_ phase: PrimaryPhase, isFull: Bool = false) -> NodeReport {
-        let facts = [NodeFact.sessions: 3, .isStorageFull: isFull ? 1 : 0, .journalBytes: 2.5]
-        return phase.report([StoreHealth(store: store, position: position, facts: facts)], [.leaseSeconds: 1])
+        let gauges = [NodeMetric.primarySessions: 3, .primaryStorageFull: isFull ? 1 : 0, .journalSizeBytes: 2.5]
+        return phase.report([StoreHealth(store: store, position: position, gauges: gauges)], [.primaryLeaseSeconds: 1])
     }
 
-    @Test(arguments: [PrimaryPhase.created, .recovering, .standby, .stopping])
+    @Test(arguments: [PrimaryPhase.created, .recovering, .standby, .unconfirmed, .stopping])
     func `A primary is not ready before it serves, and names the reason`(phase: PrimaryPhase) {
         let page = pages(primary(phase)).ready(replicas: true, senders: false)
         #expect(!page.isGood)
@@ -47,12 +47,12 @@ import Testing
     }
 
     @Test func `A recovery shows its progress`() {
-        let facts = [NodeFact.recordsRecovered: 40.0, .recordsToRecover: 100]
-        let page = pages(PrimaryPhase.recovering.report([StoreHealth(store: store, facts: facts)])).started
+        let gauges = [NodeMetric.primaryRecoveredRecords: 40.0, .primaryRecoveryRecords: 100]
+        let page = pages(PrimaryPhase.recovering.report([StoreHealth(store: store, gauges: gauges)])).started
         #expect(page.content["nodes"]?[0]?["phase"] == "recovering")
         #expect(
             page.content["nodes"]?[0]?["stores"]?[0]
-                == ["store": "counter", "recordsRecovered": Value(40), "recordsToRecover": Value(100)]
+                == ["store": "counter", "recoveredRecords": Value(40), "recoveryRecords": Value(100)]
         )
     }
 
@@ -85,8 +85,8 @@ import Testing
         #expect(known?["epoch"] == Value(2))
         #expect(known?["revision"] == Value(9))
         #expect(known?["sessions"] == Value(3))
-        #expect(known?["isStorageFull"] == false)
-        #expect(known?["journalBytes"] == .float(2.5))
+        #expect(known?["storageFull"] == false)
+        #expect(known?["journalSizeBytes"] == .float(2.5))
         #expect(status["nodes"]?[0]?["leaseSeconds"] == Value(1))
         #expect(status["nodes"]?[1]?["stores"]?[0] == ["store": "counter"])
     }

@@ -30,8 +30,8 @@ import Testing
     @Test func `A recovery extends the start, and a standby is ready`() throws {
         let store = try StoreName("fleet")
         let notifier = notifier()
-        let facts = [NodeFact.recordsRecovered: 40.0, .recordsToRecover: 100]
-        let recovering = PrimaryPhase.recovering.report([StoreHealth(store: store, facts: facts)])
+        let gauges = [NodeMetric.primaryRecoveredRecords: 40.0, .primaryRecoveryRecords: 100]
+        let recovering = PrimaryPhase.recovering.report([StoreHealth(store: store, gauges: gauges)])
         #expect(
             lines(notifier, when: recovering)
                 == ["STATUS=recovering, fleet: 40 of 100 records", "EXTEND_TIMEOUT_USEC=30000000"]
@@ -41,7 +41,7 @@ import Testing
         #expect(lines(notifier, when: PrimaryPhase.standby.report([])) == ["READY=1", "STATUS=standby"])
         #expect(lines(notifier, when: PrimaryPhase.serving.report([])) == ["STATUS=serving"])
         #expect(lines(notifier, when: PrimaryPhase.serving.report([])) == [])
-        let full = PrimaryPhase.serving.report([StoreHealth(store: store, facts: [.isStorageFull: 1])])
+        let full = PrimaryPhase.serving.report([StoreHealth(store: store, gauges: [.primaryStorageFull: 1])])
         #expect(lines(notifier, when: full) == ["STATUS=serving, no actions: storage-full"])
     }
 

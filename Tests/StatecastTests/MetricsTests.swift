@@ -182,8 +182,8 @@ import enum CoreMetrics.MetricsSystem
         func value(_ label: String) throws -> Double? {
             try metrics.expectGauge("statecast_primary_" + label).lastValue
         }
-        let facts = [NodeFact.isLeading: 1, .leaseSeconds: 1.5, .standbyLagRecords: 7]
-        PrimaryPhase.serving.report([], facts).recordGauges()
+        let gauges = [NodeMetric.primaryLeading: 1, .primaryLeaseSeconds: 1.5, .primaryStandbyLagRecords: 7]
+        PrimaryPhase.serving.report([], gauges).recordGauges()
         #expect(try (value("leading"), value("lease_seconds"), value("standby_lag_records")) == (1, 1.5, 7))
         let store = MeasuredStore(name: "metrics-unknown", metrics: metrics)
         JournalMetrics(store: try StoreName(store.name)).failed(JournalFailure(.unknown, "test"))
@@ -298,23 +298,24 @@ import enum CoreMetrics.MetricsSystem
         }
     }
 
+    private func position(_ revision: UInt64, _ lineage: UInt64 = 1) -> Position {
+        Position(lineage: Lineage(bits: lineage), epoch: Epoch(1), revision: Revision(revision))
+    }
+    private func update(to position: Position) -> Frame {
+        .update(
+            Update(
+                lineage: position.lineage,
+                epoch: position.epoch,
+                from: position.revision.previous,
+                to: position.revision,
+                patch: []
+            )
+        )
+    }
+
     @Test func `the lag is the number of revisions from the shown state to the head, within one history`() throws {
         let lag = ReplicaLag()
-        var revisions: Double? { lag.facts(isLive: true)[.lagRevisions] }
-        func position(_ revision: UInt64, _ lineage: UInt64 = 1) -> Position {
-            Position(lineage: Lineage(bits: lineage), epoch: Epoch(1), revision: Revision(revision))
-        }
-        func update(to position: Position) -> Frame {
-            .update(
-                Update(
-                    lineage: position.lineage,
-                    epoch: position.epoch,
-                    from: position.revision.previous,
-                    to: position.revision,
-                    patch: []
-                )
-            )
-        }
+        var revisions: Double? { lag.gauges(isLive: true)[.replicaLagRevisions] }
         lag.received(update(to: position(7)))
         #expect(revisions == nil, "nothing is shown yet")
         lag.shown(position(4))
@@ -332,16 +333,27 @@ import enum CoreMetrics.MetricsSystem
 
     @Test func `the lag in seconds begins when the replica no longer shows the present state`() {
         let lag = ReplicaLag()
-        let position = Position(lineage: Lineage(bits: 1), epoch: Epoch(1), revision: Revision(1))
-        let (lineage, epoch, head) = (position.lineage, position.epoch, position.revision)
-        let time = Timestamp(milliseconds: 0)
-        lag.received(.heartbeat(Heartbeat(lineage: lineage, epoch: epoch, head: head, digest: 0, time: time)))
-        lag.shown(position)
+        lag.received(update(to: position(1)))
+        lag.shown(position(1))
         let start = ContinuousClock.now
-        #expect(lag.facts(isLive: true, at: start + .seconds(5))[.lagSeconds] == 0)
-        #expect(lag.facts(isLive: false, at: start + .seconds(7))[.lagSeconds] == 2)
-        #expect(lag.facts(isLive: false, at: start + .seconds(9))[.lagSeconds] == 4)
-        #expect(lag.facts(isLive: true, at: start + .seconds(10))[.lagSeconds] == 0)
+        func seconds(_ time: Int, isLive: Bool) -> Double? {
+            let now = start + .seconds(time)
+            lag.sample(isLive: isLive, at: now)
+            return lag.gauges(isLive: isLive, at: now)[.replicaLagSeconds]
+        }
+        #expect(seconds(5, isLive: true) == 0)
+        #expect(seconds(7, isLive: false) == 2)
+        #expect(seconds(9, isLive: false) == 4)
+        #expect(seconds(10, isLive: true) == 0)
+        // A stream of updates: the shown state is always one before the newest.
+        for (time, revision) in zip(11..., [2, 3, 4] as [UInt64]) {
+            lag.received(update(to: position(revision)))
+            #expect(seconds(time, isLive: true) == 1)
+            lag.shown(position(revision))
+        }
+        lag.received(update(to: position(6)))
+        #expect(seconds(14, isLive: true) == 1)
+        #expect(seconds(15, isLive: true) == 2, "it shows none of the last second")
     }
 
     // MARK: The sender
@@ -490,5 +502,8 @@ private struct MeasuredStore {
         }
         let expected = NodeMetric.allCases.map { [$0.label, $0.help] }
         #expect(documented.difference(from: expected).isEmpty)
+        for line in page.matches(of: /(?m)^\| `(\w+)` \| (\w+) \|/) where line.1.hasPrefix("statecast_") {
+            #expect(line.1.hasSuffix("_total") == (line.2 == "counter"), "\(line.1)")
+        }
     }
 }

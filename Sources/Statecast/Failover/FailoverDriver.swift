@@ -26,7 +26,8 @@ final class FailoverDriver {
     private let environment: any StoreEnvironment
     private let logger: Logger
     /// The number of the leader's records that this node has not copied.
-    private let lag = Locked<UInt64?>(nil)
+    private let lag = Locked<UInt64>(0)
+    private let takeovers = NodeMetric.primaryTakeovers.counter()
     private let queue: any WorkQueue
     /// For renewals during a recovery.
     private let renewals: any WorkQueue
@@ -106,13 +107,13 @@ final class FailoverDriver {
     }
 
     /// What operators see of the node.
-    var facts: [NodeFact: Double] {
+    var gauges: [NodeMetric: Double] {
         let isLeading = machine.phase == .leading
-        var facts = [
-            NodeFact.isLeading: isLeading ? 1 : 0, .leaseSeconds: machine.leaseLeft(at: environment.now) / .seconds(1),
+        return [
+            .primaryLeading: isLeading ? 1 : 0,
+            .primaryLeaseSeconds: machine.leaseLeft(at: environment.now) / .seconds(1),
+            .primaryStandbyLagRecords: isLeading ? 0 : Double(lag.withLock(\.self)),
         ]
-        if !isLeading { facts[.standbyLagRecords] = lag.withLock(\.self).map(Double.init) }
-        return facts
     }
 
     private func handle(_ report: Report) {
@@ -176,7 +177,7 @@ final class FailoverDriver {
             }
         case .recover: recover()
         case .lead:
-            NodeMetric.primaryTakeovers.counter().increment()
+            takeovers.increment()
             onStep(.lead(recovered))
             recovered = []
         case .renew: if machine.phase == .recovering { renew() } else { onStep(.renew) }

@@ -28,8 +28,8 @@ final class JournalWriter: Sendable {
     private let metrics: JournalMetrics
     private let now: @Sendable () -> Instant
     private let onLease: @Sendable (LeaseReport) -> Void
-    /// What operators saw last of the journal's files, and whether they are being looked at.
-    private let measured = Locked<(facts: [NodeFact: Double], isMeasuring: Bool)>(([:], false))
+    /// The last measurement of the journal's files, and whether one is in progress.
+    private let measured = Locked<(gauges: [NodeMetric: Double], isMeasuring: Bool)>(([:], false))
     private let onResult: @Sendable (Result<JournalSequence, JournalFailure>) -> Void
 
     /// - Parameters:
@@ -54,20 +54,21 @@ final class JournalWriter: Sendable {
 
     var durability: Durability { journal.durability }
 
-    /// What operators see of the journal's files: as they were at the call before, since a disk may not answer.
-    func measure() -> [NodeFact: Double] {
+    /// Returns the last measurement of the journal's files, and begins another one on a thread of its own: a disk may not
+    /// answer.
+    func measure() -> [NodeMetric: Double] {
         guard let journal = journal as? any MeasurableJournal else { return [:] }
-        let (facts, isMeasuring) = measured.withLock { measured in
+        let (gauges, isMeasuring) = measured.withLock { measured in
             defer { measured.isMeasuring = true }
             return measured
         }
         if !isMeasuring {
             snapshots.async { [measured] in
                 let size = try? journal.measure()
-                measured.withLock { $0 = (size.map(\.facts) ?? $0.facts, false) }
+                measured.withLock { $0 = (size.map(\.gauges) ?? $0.gauges, false) }
             }
         }
-        return facts
+        return gauges
     }
 
     /// Enqueues a record.
@@ -191,6 +192,7 @@ final class JournalWriter: Sendable {
                 try shared.renew()
                 onLease(.confirmed(sent: sent))
             } catch {
+                metrics.failed(error)
                 if error.code == .unknown { onLease(.unknown(error)) } else { fail(error) }
             }
         }
@@ -233,10 +235,10 @@ final class JournalWriter: Sendable {
 }
 
 extension JournalSize {
-    fileprivate var facts: [NodeFact: Double] {
-        var facts = [NodeFact.journalBytes: Double(bytes), .oldestRevision: Double(oldest.rawValue)]
-        facts[.lastSnapshotSeconds] = lastSnapshot.map { Double($0.milliseconds) / 1000 }
-        facts[.lastBackupSeconds] = lastBackup.map { Double($0.milliseconds) / 1000 }
-        return facts
+    fileprivate var gauges: [NodeMetric: Double] {
+        var gauges = [NodeMetric.journalSizeBytes: Double(bytes), .journalOldestRevision: Double(oldest.rawValue)]
+        gauges[.journalLastSnapshotSeconds] = lastSnapshot.map { Double($0.milliseconds) / 1000 }
+        gauges[.journalLastBackupSeconds] = lastBackup.map { Double($0.milliseconds) / 1000 }
+        return gauges
     }
 }

@@ -145,7 +145,8 @@ struct StoreRecovery<State: Codable & Equatable & Sendable> {
         let total = Double(max(last.rawValue, first) - first)
         try copy.advance(journal, through: last) { reached in
             let done = Double(reached.rawValue - first)
-            onProgress(StoreHealth(store: store, facts: [.recordsRecovered: done, .recordsToRecover: total]))
+            let gauges = [NodeMetric.primaryRecoveredRecords: done, .primaryRecoveryRecords: total]
+            onProgress(StoreHealth(store: store, gauges: gauges))
         }
     }
 

@@ -1,3 +1,4 @@
+import Metrics
 package import StatecastJournal
 package import StatecastProtocol
 import StatecastThreading
@@ -9,7 +10,7 @@ public protocol MonitoredNode: Sendable {
     var health: NodeHealth { get }
 }
 
-/// How a node does, as probes and operators see it.
+/// Access to the state of a node, for probes and operators.
 public struct NodeHealth: Sendable {
     /// What the node is and does at the moment.
     package let report: @Sendable () -> NodeReport
@@ -42,7 +43,7 @@ package struct NodeReport: Sendable {
     /// What keeps a primary from accepting actions, and a sender from sending them: codes.
     package var reasonsForSenders: [String] = []
     package var stores: [StoreHealth]
-    package var facts: [NodeFact: Double] = [:]
+    package var gauges: [NodeMetric: Double] = [:]
     /// Whether the node recovers its stores.
     package var isStarting = false
 
@@ -51,32 +52,34 @@ package struct NodeReport: Sendable {
     }
 }
 
-/// How one store does at a node.
+/// The state of one store at a node.
 package struct StoreHealth: Sendable {
     package let store: StoreName
     package var position: Position?
     /// Of its journal.
     package var durability: Durability?
-    package var facts: [NodeFact: Double]
+    package var gauges: [NodeMetric: Double]
 
-    package init(store: StoreName, position: Position? = nil, facts: [NodeFact: Double] = [:]) {
-        (self.store, self.position, self.facts) = (store, position, facts)
+    package init(store: StoreName, position: Position? = nil, gauges: [NodeMetric: Double] = [:]) {
+        (self.store, self.position, self.gauges) = (store, position, gauges)
     }
 }
 
 /// What a primary's node does; the names are those of ``NodeReport/phase``.
 package enum PrimaryPhase: String, Sendable {
     case created, recovering, standby, serving, stopping
+    /// It serves, and publishes nothing until a commit to the shared journal is confirmed.
+    case unconfirmed
 
-    package func report(_ stores: [StoreHealth], _ facts: [NodeFact: Double] = [:]) -> NodeReport {
+    package func report(_ stores: [StoreHealth], _ gauges: [NodeMetric: Double] = [:]) -> NodeReport {
         var report = NodeReport(role: .primary, phase: rawValue, stores: stores)
-        report.facts = facts
+        report.gauges = gauges
         report.isStarting = self == .created || self == .recovering
         guard self == .serving else {
             (report.reasons, report.reasonsForSenders) = ([rawValue], [rawValue])
             return report
         }
-        if stores.contains(where: { $0.facts[.isStorageFull] == 1 }) {
+        if stores.contains(where: { $0.gauges[.primaryStorageFull] == 1 }) {
             report.reasonsForSenders = [Rejection.Code.storageFull.rawValue]
         }
         return report
@@ -84,6 +87,18 @@ package enum PrimaryPhase: String, Sendable {
 }
 
 extension NodeReport {
+    /// Reports the gauges: once a second, since most change with each action.
+    func recordGauges() {
+        for (metric, value) in gauges { metric.gauge().record(value) }
+        for health in stores {
+            let dimensions = [("store", health.store.text)]
+            for (metric, value) in health.gauges { metric.gauge(dimensions).record(value) }
+            guard role == .primary, let position = health.position else { continue }
+            NodeMetric.primaryEpoch.gauge(dimensions).record(Double(position.epoch.rawValue))
+            NodeMetric.primaryRevision.gauge(dimensions).record(Double(position.revision.rawValue))
+        }
+    }
+
     init(_ store: StoreHealth, _ status: ReplicaStatus) {
         self.init(role: .replica, phase: status.phase, stores: [store])
         if status != .live { reasons = [phase] }

@@ -1,3 +1,4 @@
+import Foundation
 import Metrics
 
 /// The metrics of the nodes, as docs/MONITORING.md lists them: each with its name, and after a space what it tells an
@@ -7,7 +8,9 @@ import Metrics
 package enum NodeMetric: String, CaseIterable, Sendable {
     case primaryActionsApplied = "statecast_primary_actions_applied_total Applied actions."
     case primaryActionsRejected = "statecast_primary_actions_rejected_total Final rejections, by code."
-    case primaryActionsDuplicate = "statecast_primary_actions_duplicate_total Repeated actions."
+    case primaryActionsDuplicate = """
+        statecast_primary_actions_duplicate_total Actions that had an outcome already, which was answered again.
+        """
     case primaryFramesOutOfOrder = "statecast_primary_frames_out_of_order_total Frames ahead of the expected number."
     case primaryFramesOtherLineage = "statecast_primary_frames_other_lineage_total Frames for another lineage."
     case primaryRequestsRefused = """
@@ -24,31 +27,43 @@ package enum NodeMetric: String, CaseIterable, Sendable {
         """
     case primaryConnections = "statecast_primary_connections Open connections."
     case primaryConnectionsAccepted = "statecast_primary_connections_accepted_total Accepted connections."
-    case primaryAccessListsInvalid = "statecast_primary_access_lists_invalid Invalid access lists."
-    case primaryPeersRefused = "statecast_primary_peers_refused_total Refused connections."
+    case primaryAccessListsInvalid = """
+        statecast_primary_access_lists_invalid Access lists that cannot be used; the ones before stay in effect.
+        """
+    case primaryPeersRefused = """
+        statecast_primary_peers_refused_total Connections that the access list or a ban refused.
+        """
     case primaryUsersBanned = "statecast_primary_users_banned_total Bans of users."
     case primarySessionsOpened = "statecast_primary_sessions_opened_total Opened sessions."
     case primaryJoins = "statecast_primary_joins_total Answered joins."
     case primaryJoinsAbandoned = "statecast_primary_joins_abandoned_total Joins whose replica left."
     case primaryJoinsWaiting = "statecast_primary_joins_waiting Waiting joins."
     case primaryChunks = "statecast_primary_chunks_total Published chunks of snapshots."
-    case primaryBatches = "statecast_primary_batches_total Batches."
+    case primaryBatches = "statecast_primary_batches_total Published batches."
     case primaryBatchActions = "statecast_primary_batch_actions Actions in a batch."
     case primaryPatchBytes = "statecast_primary_patch_bytes Bytes of a patch."
     case primaryTurnDurationSeconds = """
-        statecast_primary_turn_duration_seconds Duration of a turn with actions: reducing and publishing.
+        statecast_primary_turn_duration_seconds Duration of a turn that reduced actions, with publishing what was \
+        stored meanwhile.
         """
     case primaryReduceDurationSeconds = """
-        statecast_primary_reduce_duration_seconds Duration of a turn's reduction: middlewares, reducer, and patch.
+        statecast_primary_reduce_duration_seconds Duration of reducing the actions of a turn: middlewares, reducer, \
+        patch and record.
         """
     case primaryWaitDurationSeconds = """
-        statecast_primary_wait_duration_seconds How long the oldest frame of a turn had waited at the primary.
+        statecast_primary_wait_duration_seconds From the loop's receiving the oldest frame of a turn to the start \
+        of the turn.
         """
-    case primaryEffectsRunning = "statecast_primary_effects_running Running units of work of effects."
-    case primaryEffectsFailed = "statecast_primary_effects_failed_total Effects whose work threw an error."
-    case primaryStorageFull = "statecast_primary_storage_full 1 while the journal has no room, else 0."
-    case primaryRecordsRecovered = "statecast_primary_records_recovered Records that the recovery has replayed."
-    case primaryRecordsToRecover = "statecast_primary_records_to_recover Records after the recovered snapshot."
+    case primaryEffectsRunning = "statecast_primary_effects_running Units of work of effects that run."
+    case primaryEffectsFailed = "statecast_primary_effects_failed_total Units of work of effects that threw an error."
+    case primaryStorageFull = """
+        statecast_primary_storage_full 1 until 30 seconds after the last commit for which the journal had no room, \
+        else 0.
+        """
+    case primaryRecoveredRecords = """
+        statecast_primary_recovered_records Records that the recovery has replayed; the last value stays.
+        """
+    case primaryRecoveryRecords = "statecast_primary_recovery_records Records that the recovery has to replay in all."
     case primaryEpoch = "statecast_primary_epoch The incarnation of the store."
     case primaryRevision = "statecast_primary_revision The last published revision."
     case primarySessions = "statecast_primary_sessions Remembered sessions."
@@ -56,13 +71,14 @@ package enum NodeMetric: String, CaseIterable, Sendable {
     case primaryHeldBytes = "statecast_primary_held_bytes Bytes of the frames that wait to be reduced."
     case primaryLeading = "statecast_primary_leading 1 if the node leads, 0 if it stands by."
     case primaryLeaseSeconds = """
-        statecast_primary_lease_seconds For how long the node may serve without another confirmed commit.
+        statecast_primary_lease_seconds Seconds for which the node may serve without another confirmed commit; 0 if \
+        it stands by.
         """
     case primaryStandbyLagRecords = """
-        statecast_primary_standby_lag_records Records of the leader that a standby has not copied.
+        statecast_primary_standby_lag_records Records of the leader that a standby has not copied; 0 if it leads.
         """
     case primaryTakeovers = "statecast_primary_takeovers_total How often the node became the leader."
-    case journalCommits = "statecast_journal_commits_total Commits."
+    case journalCommits = "statecast_journal_commits_total Successful commits."
     case journalCommitDurationSeconds = "statecast_journal_commit_duration_seconds Duration of a commit."
     case journalCommitRecords = "statecast_journal_commit_records Records in a commit."
     case journalBytes = "statecast_journal_bytes_total Bytes of committed records."
@@ -89,22 +105,28 @@ package enum NodeMetric: String, CaseIterable, Sendable {
         statecast_replica_reconnects_total Connections replaced because they delivered nothing, or carried no \
         joins.
         """
-    case replicaGaps = "statecast_replica_gaps_total Gaps in the updates."
+    case replicaGaps = "statecast_replica_gaps_total Missing updates, after which the replica joined again."
     case replicaSnapshots = "statecast_replica_snapshots_total Pulled snapshots."
     case replicaSnapshotBytes = "statecast_replica_snapshot_bytes_total Bytes of pulled snapshots."
-    case replicaRewound = "statecast_replica_rewound_total Returns to an earlier revision."
-    case replicaDiverged = "statecast_replica_diverged_total Updates that did not fit, or digests that differed."
-    case replicaBacklogOverflows = "statecast_replica_backlog_overflows_total Pulls that too many updates interrupted."
+    case replicaRewound = "statecast_replica_rewound_total How often the replica went back to an earlier revision."
+    case replicaDiverged = """
+        statecast_replica_diverged_total Updates that did not fit, or digests that differed; the replica fetched \
+        the state again.
+        """
+    case replicaBacklogOverflows = """
+        statecast_replica_backlog_overflows_total Pulls of a snapshot that too many updates interrupted.
+        """
     case replicaMessagesUnreadable = "statecast_replica_messages_unreadable_total Unreadable messages."
     case replicaLive = "statecast_replica_live 1 while the replica shows the present state, else 0."
     case replicaLagSeconds = """
-        statecast_replica_lag_seconds Time since the replica last showed the present state; 0 while it does.
+        statecast_replica_lag_seconds Seconds since the replica was last known to show the present state; 0 while \
+        it does.
         """
     case replicaLagRevisions = """
         statecast_replica_lag_revisions Revisions from the shown state to the primary's newest one.
         """
     case replicaQueueSteps = "statecast_debug_replica_queue_steps Steps dequeued at once."
-    case senderActionsApplied = "statecast_sender_actions_applied_total Receipts."
+    case senderActionsApplied = "statecast_sender_actions_applied_total Actions with a receipt."
     case senderActionsRejected = """
         statecast_sender_actions_rejected_total Actions that ended without a receipt, by code.
         """
@@ -112,22 +134,33 @@ package enum NodeMetric: String, CaseIterable, Sendable {
     case senderFrames = "statecast_sender_frames_total Pushed frames."
     case senderWatermarksAsked = "statecast_debug_sender_watermarks_asked_total Requests for the watermark."
     case senderReconnects = "statecast_sender_reconnects_total Connections replaced for lack of answers or progress."
-    case senderRewound = "statecast_sender_rewound_total Returns to the expected number."
-    case senderLineagesChanged = "statecast_sender_lineages_changed_total New histories."
-    case senderOutcomesLost = """
-        statecast_sender_outcomes_lost_total Losses of reported outcomes, with a durability below full.
+    case senderRewound = """
+        statecast_sender_rewound_total How often the sender sent again from the number that the primary expects.
         """
-    case senderRequestsRefused = "statecast_sender_requests_refused_total Refusals, by code."
+    case senderLineagesChanged = "statecast_sender_lineages_changed_total How often the primary had another history."
+    case senderOutcomesLost = """
+        statecast_sender_outcomes_lost_total How often the primary lost outcomes that it had reported, with a \
+        durability below full.
+        """
+    case senderRequestsRefused = "statecast_sender_requests_refused_total Refusals of the primary, by code."
     case senderReceiptDurationSeconds = """
-        statecast_sender_receipt_duration_seconds From submitting an action to its receipt, for one action at a time.
+        statecast_sender_receipt_duration_seconds From submitting an action to its receipt; one action at a time is \
+        measured.
         """
     case senderOpen = "statecast_sender_open 1 while the sender reaches the primary, else 0."
-    case senderOutboxActions = "statecast_sender_outbox_actions Actions without a receipt."
+    case senderOutboxActions = "statecast_sender_outbox_actions Submitted actions without an outcome."
 
     /// The name.
     package var label: String { String(rawValue.prefix { $0 != " " }) }
     /// What it tells.
     package var help: String { String(rawValue.dropFirst(label.count + 1)) }
+    /// The name of a gauge in JSON: `statecast_primary_state_bytes` is `stateBytes`.
+    package var member: String {
+        let words = label.split(separator: "_").drop { ["statecast", "primary", "replica", "sender"].contains($0) }
+        return words.reduce("") { $0 + ($0.isEmpty ? "\($1)" : $1.capitalized) }
+    }
+    /// Whether a gauge is 1 or 0 for yes or no.
+    package var isFlag: Bool { [.primaryLeading, .primaryStorageFull, .replicaLive, .senderOpen].contains(self) }
 
     func counter(_ dimensions: [(String, String)] = []) -> Counter { Counter(label: label, dimensions: dimensions) }
     func gauge(_ dimensions: [(String, String)] = []) -> Gauge { Gauge(label: label, dimensions: dimensions) }

@@ -38,10 +38,13 @@ package struct SignalledRun: Service {
     /// logged, and then another signal ends the process. SIGHUP counts as such a signal unless the process ignores it,
     /// as under `nohup` or after ``Hangup/ignore()``.
     ///
-    /// - Parameter onHangup: called at each SIGHUP, which then stops nothing.
+    /// - Parameters:
+    ///   - observers: stop before the work.
+    ///   - onHangup: called at each SIGHUP, which then stops nothing.
     package static func until(
         done work: @escaping @Sendable () async throws -> Void,
         beside nodes: [any Service] = [],
+        observedBy observers: [any Service] = [],
         onHangup: (@Sendable () async -> Void)? = nil,
         logger: Logger
     ) async throws {
@@ -54,14 +57,14 @@ package struct SignalledRun: Service {
         defer { hangups?.cancel() }
         let signals = [SIGINT, SIGTERM] + (survivesHangup ? [] : [SIGHUP])
         let failure = Locked<(any Error)?>(nil)
-        let services =
-            nodes.map { node in
-                SignalledRun(failure) {
-                    try await node.run()
-                    // The work may close a node before it ends itself: then the group must not cancel the work.
-                    try? await gracefulShutdown()
-                }
-            } + [SignalledRun(failure, work)]
+        func run(_ node: any Service) -> SignalledRun {
+            SignalledRun(failure) {
+                try await node.run()
+                // The work may close a node before it ends itself: then the group must not cancel the work.
+                try? await gracefulShutdown()
+            }
+        }
+        let services = nodes.map(run) + [SignalledRun(failure, work)] + observers.map(run)
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(

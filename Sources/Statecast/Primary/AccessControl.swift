@@ -104,6 +104,8 @@ package final class AccessControl: Sendable {
         return "its user had the most subscriptions when there were too many (maxSubscriptions)"
     }
 
+    private let bans = NodeMetric.primaryUsersBanned.counter()
+
     /// For how long the connections of a user are refused.
     private static let banDuration = Duration.seconds(60)
 
@@ -115,7 +117,7 @@ package final class AccessControl: Sendable {
         let users = counts.reduce(into: [:]) { $0[user(ofPeer: $1.key), default: 0] += $1.value }
         guard let (user, count) = users.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { return }
         banned.withLock { $0[user] = environment.now.advanced(by: Self.banDuration) }
-        NodeMetric.primaryUsersBanned.counter().increment()
+        bans.increment()
         logger.warning(
             "refusing a user's connections for \(Self.banDuration): it has the most subscriptions (maxSubscriptions)",
             metadata: ["user": "\(user)", "subscriptions": "\(count)"]

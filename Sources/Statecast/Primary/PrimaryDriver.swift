@@ -169,8 +169,10 @@ package final class PrimaryDriver {
 
     /// What operators see of the node.
     func sample() -> NodeReport {
-        let phase = stores == nil ? PrimaryPhase.standby : .serving
-        return phase.report(stores?.sample() ?? [], failover?.facts ?? [:])
+        let gauges = failover?.gauges ?? [:]
+        guard let stores else { return PrimaryPhase.standby.report([], gauges) }
+        let isConfirmed = gauges[.primaryLeading] ?? 1 == 1
+        return (isConfirmed ? PrimaryPhase.serving : .unconfirmed).report(stores.sample(), gauges)
     }
 
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.

@@ -32,8 +32,9 @@ public actor PrimaryNode: Service, MonitoredNode {
     private var resources: ResourceWatch?
     private var hasRun = false
     private let termination = Termination()
-    /// The bound endpoints, or the start failure; `nil` before the start.
+    /// At most a second old while the node serves.
     private nonisolated let observed = Locked(PrimaryPhase.created.report([]))
+    /// The bound endpoints, or the start failure; `nil` before the start.
     private nonisolated let bound = Monitor<Result<PrimaryAddress, StatecastError>?>(nil)
 
     private struct Definitions {
@@ -340,7 +341,14 @@ public actor PrimaryNode: Service, MonitoredNode {
     /// - Returns: why shared journals could not be given up.
     private func stop(because reason: StatecastError) -> StatecastError? {
         termination.end()
-        observed.withLock { $0 = PrimaryPhase.stopping.report($0.stores, $0.facts) }
+        observed.withLock { report in
+            // Another node may lead soon.
+            if report.gauges[.primaryLeading] != nil {
+                (report.gauges[.primaryLeading], report.gauges[.primaryLeaseSeconds]) = (0, 0)
+            }
+            report = PrimaryPhase.stopping.report(report.stores, report.gauges)
+            report.recordGauges()
+        }
         bound.change { $0 = .failure(reason) }
         let failure = driver?.stop()
         (driver, resources) = (nil, nil)

@@ -15,6 +15,8 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     private let results: EventQueue<StoreResult>
     private(set) var engine: StoreEngine<State>
     private var isServed = false
+    /// When the journal last had no room.
+    private var lastFull: Instant?
 
     init(_ recovered: RecoveredStore<State>, on node: NodeServices) {
         definition = recovered.definition
@@ -75,11 +77,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         takeTurn()
     }
 
-    /// Processes what waits; measured if actions were reduced.
-
     private func dequeueRequests() { clients.dequeueAll().forEach { engine.requested($0) } }
 
+    /// Processes what waits; measured if it makes a record.
     private func takeTurn() {
+        let began = node.environment.now
         handleResults()
         let (now, time, last) = (node.environment.now, node.environment.time, read { $0.lastSequence })
         var directives: [StoreDirective] = []
@@ -87,7 +89,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         let reduced = read { $0.lastSequence } > last ? node.environment.now : nil
         directives.forEach(perform)
         guard let reduced else { return }
-        metrics.turned(in: now.duration(to: node.environment.now), reducedIn: now.duration(to: reduced))
+        metrics.turned(in: began.duration(to: node.environment.now), reducedIn: now.duration(to: reduced))
     }
 
     func tick() {
@@ -98,16 +100,18 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     }
 
     func sample() -> StoreHealth {
-        var facts = journal?.writer.measure() ?? [:]
+        var gauges = journal?.writer.measure() ?? [:]
         read { engine in
-            facts[.sessions] = Double(engine.sessionCount)
-            facts[.stateBytes] = Double(engine.published.summary.bytes)
-            facts[.heldBytes] = Double(engine.heldBytes)
-            facts[.joinsWaiting] = Double(engine.joinsWaiting)
-            facts[.isStorageFull] = engine.isDiskFull ? 1 : 0
+            gauges[.primarySessions] = Double(engine.sessionCount)
+            gauges[.primaryStateBytes] = Double(engine.published.summary.bytes)
+            gauges[.primaryHeldBytes] = Double(engine.heldBytes)
+            gauges[.primaryJoinsWaiting] = Double(engine.joinsWaiting)
+            // A commit shows that there is room again, and may never come: senders may wait for this.
+            let isRecent = lastFull.map { $0.duration(to: node.environment.now) < .seconds(30) } ?? false
+            gauges[.primaryStorageFull] = engine.isDiskFull && isRecent ? 1 : 0
         }
-        facts[.effectsRunning] = Double(effects.runningCount)
-        var health = StoreHealth(store: name, position: position, facts: facts)
+        gauges[.primaryEffectsRunning] = Double(effects.runningCount)
+        var health = StoreHealth(store: name, position: position, gauges: gauges)
         health.durability = journal?.writer.durability
         return health
     }
@@ -153,6 +157,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         switch result {
         case .journaled(.success(let sequence)): report { $0.stored(through: sequence, into: &$1) }
         case .journaled(.failure(let failure)) where failure.code == .storageFull:
+            lastFull = node.environment.now
             report { $0.journalIsFull("\(failure)", at: node.environment.now, into: &$1) }
         case .journaled(.failure(let failure)): fail(failure)
         case .encoded(let snapshot):

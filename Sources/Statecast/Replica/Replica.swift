@@ -57,9 +57,9 @@ public final class Replica<State: Sendable>: Service, MonitoredNode {
             output: output,
             report: { [output, statusBroadcast, snapshotBroadcast] in
                 let status = statusBroadcast.latest ?? .joining
-                let facts = output.lag.facts(isLive: status == .live)
+                let gauges = output.lag.gauges(isLive: status == .live)
                 return NodeReport(
-                    StoreHealth(store: store, position: snapshotBroadcast.latest?.position, facts: facts),
+                    StoreHealth(store: store, position: snapshotBroadcast.latest?.position, gauges: gauges),
                     status
                 )
             },

@@ -69,7 +69,9 @@ final class ReplicaLag: Sendable {
     private struct Storage {
         var head: Position?
         var shown: Position?
-        /// When the state was last seen to be the present one.
+        /// The head at the last sample, and when that was.
+        var sampled: (head: Position, time: ContinuousClock.Instant)?
+        /// When the shown state was last known to be the present one.
         var lastPresent = ContinuousClock.now
 
         /// `nil` if the positions belong to different histories.
@@ -101,16 +103,29 @@ final class ReplicaLag: Sendable {
         }
     }
 
-    /// What operators see.
-    func facts(isLive: Bool, at now: ContinuousClock.Instant = .now) -> [NodeFact: Double] {
+    /// Notes, once a second, whether the replica keeps up: with a stream of updates, the newest one is rarely shown yet,
+    /// but the one before a second is.
+    func sample(isLive: Bool, at now: ContinuousClock.Instant = .now) {
         storage.withLock { storage in
-            let revisions = storage.revisions
-            if isLive, revisions == 0 { storage.lastPresent = now }
-            var facts = [
-                NodeFact.isLive: isLive ? 1.0 : 0, .lagSeconds: storage.lastPresent.duration(to: now) / .seconds(1),
-            ]
-            facts[.lagRevisions] = revisions.map(Double.init)
-            return facts
+            defer { storage.sampled = storage.head.map { ($0, now) } }
+            guard isLive, let shown = storage.shown else { return }
+            if storage.revisions == 0 {
+                storage.lastPresent = now
+            } else if let (head, time) = storage.sampled, head.lineage == shown.lineage, shown.revision >= head.revision
+            {
+                storage.lastPresent = time
+            }
+        }
+    }
+
+    /// What operators see.
+    func gauges(isLive: Bool, at now: ContinuousClock.Instant = .now) -> [NodeMetric: Double] {
+        storage.withLock { storage in
+            let isPresent = isLive && storage.revisions == 0
+            let lag = isPresent ? Duration.zero : storage.lastPresent.duration(to: now)
+            var gauges = [NodeMetric.replicaLive: isLive ? 1.0 : 0, .replicaLagSeconds: lag / .seconds(1)]
+            gauges[.replicaLagRevisions] = storage.revisions.map(Double.init)
+            return gauges
         }
     }
 }

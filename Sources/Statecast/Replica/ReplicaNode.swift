@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import StatecastProtocol
 import StatecastZeroMQ
 
@@ -11,6 +12,7 @@ actor ReplicaNode {
     private let logger: Logger
     private let clock = NodeClock()
     private let driver: ReplicaDriver
+    private let lag: ReplicaLag
     private let report: @Sendable () -> NodeReport
     private var isStopped = false
 
@@ -28,7 +30,7 @@ actor ReplicaNode {
             throw StatecastError(error)
         }
         (self.store, self.endpoints, self.configuration, self.logger) = (store, endpoints, configuration, logger)
-        self.report = report
+        (self.lag, self.report) = (output.lag, report)
         driver = ReplicaDriver(
             store,
             from: endpoints.map(\.description).joined(separator: ","),
@@ -62,7 +64,10 @@ actor ReplicaNode {
             logger,
             onReadable: { [weak driver] in driver?.drain() },
             onDeadline: { [weak driver] in driver?.tick() },
-            sample: { [report] in report().recordGauges() },
+            sample: { [report, lag] in
+                lag.sample(isLive: report().reasons.isEmpty)
+                report().recordGauges()
+            },
             onMemoryLimit: { [weak driver] in driver?.reconnect() }
         )
         driver.start(on: downlink)
@@ -71,6 +76,7 @@ actor ReplicaNode {
     func stop() {
         isStopped = true
         driver.stop()
+        NodeMetric.replicaLive.gauge([("store", store.text)]).record(0)
     }
 
     func perform(_ body: @Sendable (ReplicaDriver) -> Void) { body(driver) }

@@ -249,7 +249,7 @@ public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
 
     /// Ends ``run()``. Actions without a receipt are given up.
     package func close(because cause: String = "the sender was closed") async {
-        await node.perform { $0.stop(because: cause) }
+        await node.stop(because: cause)
         node.shutdown()
         statusBroadcast.finish()
         termination.end()

@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import StatecastProtocol
 import StatecastThreading
 import StatecastZeroMQ
@@ -33,10 +34,10 @@ actor SenderNode {
         (self.store, self.endpoints, self.configuration, self.logger) = (store, endpoints, configuration, logger)
         report = { [outbox] in
             let status = statuses.latest ?? .connecting
-            let facts = [
-                NodeFact.isOpen: status == .open ? 1.0 : 0, .outboxActions: Double(outbox.withLock(\.self)),
+            let gauges = [
+                NodeMetric.senderOpen: status == .open ? 1.0 : 0, .senderOutboxActions: Double(outbox.withLock(\.self)),
             ]
-            return NodeReport(StoreHealth(store: store, facts: facts), status)
+            return NodeReport(StoreHealth(store: store, gauges: gauges), status)
         }
         driver = SenderDriver(
             store,
@@ -87,6 +88,13 @@ actor SenderNode {
     nonisolated var health: NodeHealth { NodeHealth(on: loop, report: report) }
 
     nonisolated func shutdown() { loop.shutdown() }
+
+    func stop(because cause: String) {
+        driver.stop(because: cause)
+        let dimensions = [("store", store.text)]
+        NodeMetric.senderOpen.gauge(dimensions).record(0)
+        NodeMetric.senderOutboxActions.gauge(dimensions).record(driver.machine.pendingCount)
+    }
 
     func perform<Result: Sendable>(_ body: @Sendable (SenderDriver) -> Result) -> Result { body(driver) }
 }

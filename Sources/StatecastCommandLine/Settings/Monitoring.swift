@@ -19,7 +19,7 @@ package struct Monitoring: Sendable {
         if address != nil || file != nil { MetricsSystem.bootstrap(metrics) }
     }
 
-    /// What runs beside the nodes; listed before them, it stops after them, and has seen all.
+    /// What runs beside the nodes. Listed before them in a `ServiceGroup`, it stops last, and reports their end, too.
     package func services(for nodes: any MonitoredNode..., logger: Logger) throws -> [any Service] {
         var services: [any Service] = []
         if let address {
@@ -27,8 +27,12 @@ package struct Monitoring: Sendable {
                 try MonitorService(at: address, metrics: metrics, nodes: nodes, plaintext: plaintext, logger: logger)
             )
         }
-        if let notifier = SystemdNotifier(nodes: nodes) { services.append(notifier) }
         if let file { services.append(MetricsFile(file, metrics: metrics, logger: logger)) }
         return services
+    }
+
+    /// What stops before the nodes, to report that.
+    package func observers(of nodes: any MonitoredNode...) -> [any Service] {
+        SystemdNotifier(nodes: nodes).map { [$0] } ?? []
     }
 }

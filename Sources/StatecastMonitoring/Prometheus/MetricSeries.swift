@@ -76,7 +76,7 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
         1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
 
-    /// A value that is not a finite number is ignored: it would make the sum useless for ever.
+    /// A value that is not a finite number is ignored: it would make the sum one, too.
     func record(_ value: Double) {
         guard value.isFinite else { return }
         let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count

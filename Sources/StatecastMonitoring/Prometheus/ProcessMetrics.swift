@@ -16,7 +16,7 @@ struct ProcessMetrics {
         "process_open_fds": "Open file descriptors.",
         "process_max_fds": "The most file descriptors that may be open.",
         "statecast_build_info": "1, with the version of the library and of the protocol.",
-        "statecast_debug_series_dropped_total": "Reports under more label values than are held.",
+        "statecast_debug_series_dropped_total": "Handles created for further label values of a metric that has 1,000.",
     ]
 
     func record(in metrics: PrometheusMetrics) {

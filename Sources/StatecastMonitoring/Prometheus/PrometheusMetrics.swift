@@ -34,7 +34,14 @@ public final class PrometheusMetrics: MetricsFactory, Sendable {
     /// All metrics, and those of the process, in the text format of Prometheus, version 0.0.4.
     public var text: String {
         process.record(in: self)
-        let families = families.withLock { $0.sorted { $0.key < $1.key } }
+        return text { _ in true }
+    }
+
+    /// Without those of the process: the exporter that collects files has its own of these names.
+    var textForFile: String { text { ProcessMetrics.help[$0] == nil } }
+
+    private func text(of isIncluded: (String) -> Bool) -> String {
+        let families = families.withLock { $0.filter { isIncluded($0.key) }.sorted { $0.key < $1.key } }
         var text = ""
         for (name, family) in families { family.write(to: &text, as: name) }
         return text

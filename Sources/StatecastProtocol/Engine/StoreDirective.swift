@@ -47,7 +47,7 @@ package enum StoreEvent: Hashable, Sendable {
     case sessionOpened
     /// A batch was published.
     case published(OutcomeCounts, patchBytes: Int?)
-    /// A turn has reduced frames of senders, the first of which had waited for so long.
+    /// A turn has reduced frames of senders. `waited`: the time since the oldest one was received.
     case reduced(waited: Duration)
 }
 
