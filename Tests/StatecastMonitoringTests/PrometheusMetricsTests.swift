@@ -112,7 +112,8 @@ import Testing
         metrics.makeCounter(label: NodeMetric.primaryBatches.label, dimensions: []).increment(by: 1)
         #expect(
             lines("statecast_primary_batches_total") == [
-                "# HELP statecast_primary_batches_total Published batches.", "# TYPE statecast_primary_batches_total counter",
+                "# HELP statecast_primary_batches_total Published batches.",
+                "# TYPE statecast_primary_batches_total counter",
                 "statecast_primary_batches_total 1",
             ]
         )

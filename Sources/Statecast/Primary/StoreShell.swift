@@ -87,7 +87,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
         var directives: [StoreDirective] = []
         engine.turn(at: now, time: time, node.turnBudget, marking: marker, into: &directives)
         let reduced = read { $0.lastSequence } > last ? node.environment.now : nil
-        directives.forEach(perform)
+        perform(directives)
         guard let reduced else { return }
         metrics.turned(in: began.duration(to: node.environment.now), reducedIn: now.duration(to: reduced))
     }
@@ -177,8 +177,10 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     private func report(_ event: (inout StoreEngine<State>, inout [StoreDirective]) -> Void) {
         var directives: [StoreDirective] = []
         event(&engine, &directives)
-        directives.forEach(perform)
+        perform(directives)
     }
+
+    private func perform(_ directives: [StoreDirective]) { for directive in directives { perform(directive) } }
 
     private func perform(_ directive: StoreDirective) {
         switch directive {
