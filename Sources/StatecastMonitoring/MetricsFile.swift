@@ -5,8 +5,8 @@ public import ServiceLifecycle
 /// Writes metrics to a file, for the textfile collector of Prometheus' node exporter: for processes that run shortly,
 /// or that Prometheus cannot reach.
 ///
-/// The file has the metrics of the nodes and of the program, without those of the process. A machine can have one for each
-/// store and kind of node, since equal series of two files are refused.
+/// The file has the metrics of the nodes and of the program, without those of the process. A machine can have one for
+/// each store and kind of node, since equal series of two files are refused.
 ///
 /// It replaces the file in one step, every 15 seconds and at the end, and makes it readable for all users. The
 /// collector reads only names that end with `.prom`.

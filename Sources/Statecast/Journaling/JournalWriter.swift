@@ -54,8 +54,8 @@ final class JournalWriter: Sendable {
 
     var durability: Durability { journal.durability }
 
-    /// Returns the last measurement of the journal's files, and begins another one on a thread of its own: a disk may not
-    /// answer.
+    /// Returns the last measurement of the journal's files, and begins another one on the thread of the snapshots: a
+    /// disk may not answer.
     func measure() -> [NodeMetric: Double] {
         guard let journal = journal as? any MeasurableJournal else { return [:] }
         let (gauges, isMeasuring) = measured.withLock { measured in
