@@ -103,8 +103,8 @@ final class ReplicaLag: Sendable {
         }
     }
 
-    /// Notes, once a second, whether the replica keeps up: with a stream of updates, it rarely shows the newest revision,
-    /// but that of a second before.
+    /// Notes, once a second, whether the replica keeps up: with a stream of updates, it rarely shows the newest
+    /// revision, but that of a second before.
     func sample(isLive: Bool, at now: ContinuousClock.Instant = .now) {
         storage.withLock { storage in
             defer { storage.sampled = storage.head.map { ($0, now) } }
