@@ -56,19 +56,20 @@ check() {
 property() { systemctl show --property="$2" --value "$1"; }
 # The units have reported their state, and report every second that their loops work.
 notified() {
-    local unit
+    local unit fed
     until [ "$(property statecast-primary StatusText)" = serving ]; do sleep 0.1; done
     until [ "$(property fleet-agent StatusText)" = "sender open" ]; do sleep 0.1; done
     for unit in "${units[@]}"; do
         [ "$(property "$unit" WatchdogUSec)" = 1min ]
-        [ "$(property "$unit" WatchdogTimestampMonotonic)" -gt "$(property "$unit" ActiveEnterTimestampMonotonic)" ]
+        fed=$(property "$unit" WatchdogTimestampMonotonic)
+        until [ "$(property "$unit" WatchdogTimestampMonotonic)" -gt "$fed" ]; do sleep 0.1; done
     done
 }
 # A process that hangs is ended, and started again.
 watchdog() {
     local process
     mkdir -p /run/systemd/system/statecast-primary.service.d
-    printf '[Service]\nWatchdogSec=3\n' >/run/systemd/system/statecast-primary.service.d/watchdog.conf
+    printf '[Service]\nWatchdogSec=10\n' >/run/systemd/system/statecast-primary.service.d/watchdog.conf
     systemctl daemon-reload
     systemctl start statecast-primary
     process=$(property statecast-primary MainPID)

@@ -21,7 +21,7 @@ public final class SystemdNotifier: Service {
     private static let extensionMicroseconds = 30_000_000
 
     private let socket: String
-    private let hasWatchdog: Bool
+    let hasWatchdog: Bool
     private let nodes: [NodeHealth]
     private let liveness: Liveness
     private let progress = Locked(Progress())
@@ -32,11 +32,14 @@ public final class SystemdNotifier: Service {
     ///
     /// - Parameter nodes: run beside it. List it after them in a `ServiceGroup`: it reports the stop before they stop.
     public convenience init?(nodes: [any MonitoredNode]) {
-        let variables = ProcessInfo.processInfo.environment
+        self.init(nodes: nodes.map(\.health), variables: ProcessInfo.processInfo.environment)
+    }
+
+    convenience init?(nodes: [NodeHealth], variables: [String: String]) {
         guard let socket = variables["NOTIFY_SOCKET"] else { return nil }
         let watched = variables["WATCHDOG_PID"].map { $0 == "\(ProcessInfo.processInfo.processIdentifier)" } ?? true
         let hasWatchdog = variables["WATCHDOG_USEC"] != nil && watched
-        self.init(socket, hasWatchdog: hasWatchdog, nodes: nodes.map(\.health))
+        self.init(socket, hasWatchdog: hasWatchdog, nodes: nodes)
     }
 
     init(_ socket: String, hasWatchdog: Bool, nodes: [NodeHealth]) {

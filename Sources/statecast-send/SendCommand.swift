@@ -124,7 +124,6 @@ struct SendCommand: AsyncParsableCommand {
                     try await pipeline.run(source, to: upstream, timeout: timeout)
                 },
                 beside: monitoring.services(for: sender, logger: logger) + [sender],
-                observedBy: monitoring.observers(of: sender),
                 logger: logger
             )
         }

@@ -64,8 +64,18 @@ import Testing
         #expect(answers.withLock { $0.count } == 2)
     }
 
-    @Test func `Without systemd there is no notifier`() {
-        #expect(SystemdNotifier(nodes: []) == nil)
+    @Test func `There is a notifier where systemd expects one, and a watchdog for this process only`() {
+        func watchdog(_ variables: [String: String]) -> Bool? {
+            SystemdNotifier(nodes: [], variables: variables)?.hasWatchdog
+        }
+        #expect(watchdog([:]) == nil)
+        #expect(watchdog(["NOTIFY_SOCKET": manager.path]) == false)
+        var variables = ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "60000000"]
+        #expect(watchdog(variables) == true)
+        variables["WATCHDOG_PID"] = "\(getpid())"
+        #expect(watchdog(variables) == true)
+        variables["WATCHDOG_PID"] = "\(getppid())"
+        #expect(watchdog(variables) == false)
     }
 }
 

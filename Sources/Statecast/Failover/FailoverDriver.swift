@@ -106,10 +106,12 @@ final class FailoverDriver {
         update { $0.tick(at: environment.now, into: &$1) }
     }
 
+    /// Whether the node leads, and its last commit is recent enough to publish.
+    var isLeading: Bool { machine.phase == .leading }
+
     /// What operators see of the node.
     var gauges: [NodeMetric: Double] {
-        let isLeading = machine.phase == .leading
-        return [
+        [
             .primaryLeading: isLeading ? 1 : 0,
             .primaryLeaseSeconds: machine.leaseLeft(at: environment.now) / .seconds(1),
             .primaryStandbyLagRecords: isLeading ? 0 : Double(lag.withLock(\.self)),

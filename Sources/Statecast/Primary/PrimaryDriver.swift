@@ -171,7 +171,7 @@ package final class PrimaryDriver {
     func sample() -> NodeReport {
         let gauges = failover?.gauges ?? [:]
         guard let stores else { return PrimaryPhase.standby.report([], gauges) }
-        let isConfirmed = gauges[.primaryLeading] ?? 1 == 1
+        let isConfirmed = failover?.isLeading ?? true
         return (isConfirmed ? PrimaryPhase.serving : .unconfirmed).report(stores.sample(), gauges)
     }
 
