@@ -20,6 +20,13 @@ struct NodeClock: Sendable {
 enum NodeDefaults {
     /// Longer than a commit to a fast disk takes.
     static let maxBusyPolling = Duration.microseconds(400)
+    /// `HOST:PID`.
+    static let peerName: String = {
+        var host = [CChar](repeating: 0, count: 65)
+        let isKnown = gethostname(&host, host.count - 1) == 0
+        let name = isKnown ? String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "?"
+        return "\(name):\(getpid())"
+    }()
 }
 
 /// Runs tasks on a node's loop from their first line on.

@@ -127,7 +127,7 @@ package final class AccessControl: Sendable {
     // MARK: Messages
 
     /// The user of a peer, which is a key; the peer itself if the list does not have its key any more.
-    private func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
+    func user(ofPeer peer: String) -> String { rights.withLock { $0.users[peer] } ?? peer }
 
     /// A peer as a sender to a store.
     ///

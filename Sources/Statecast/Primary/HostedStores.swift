@@ -6,6 +6,8 @@ package import StatecastProtocol
 package struct HostedStores {
     /// In the order of their names.
     private let stores: [any RunningStore]
+    /// Those of the stores whose peers are listed.
+    private let peers: [PeerStore]
     private let router: FrameRouter
     private let node: NodeServices
     /// Called with the code of each message that was not passed to a store.
@@ -18,7 +20,11 @@ package struct HostedStores {
         onDrop: @escaping (Rejection.Code) -> Void
     ) {
         stores = recovered.sorted { $0.name < $1.name }.map { $0.serve(on: node) }
-        router = FrameRouter(stores: Set(recovered.map(\.name)))
+        peers = stores.compactMap { store in
+            guard let name = store.name.peers, node.peerStores.contains(name) else { return nil }
+            return PeerStore(of: store, on: node)
+        }
+        router = FrameRouter(stores: Set(stores.map(\.name) + peers.map(\.store.name)))
         self.node = node
         self.onDrop = onDrop
     }
@@ -34,11 +40,16 @@ package struct HostedStores {
         stores.lazy.compactMap { store in store.exceededLimit.map { "\(store.name) has \($0)" } }.first
     }
 
-    private func store(_ name: StoreName) -> (any RunningStore)? { stores.first { $0.name == name } }
+    private func store(_ name: StoreName) -> (any RunningStore)? {
+        stores.first { $0.name == name } ?? peers.first { $0.store.name == name }?.store
+    }
 
-    package func begin() { for store in stores { store.begin() } }
+    /// The peers of a store; `nil` if they are not listed.
+    func peers(of name: StoreName) -> Peers? { peers.first { $0.listed.name == name }?.list }
+
+    package func begin() { for store in stores + peers.map(\.store) { store.begin() } }
     package func finish() { for store in stores { store.finish() } }
-    package func end() { for store in stores { store.end() } }
+    package func end() { for store in stores + peers.map(\.store) { store.end() } }
 
     func renewLease() { for store in stores { store.renewLease() } }
     func abandon(because failure: JournalFailure) { for store in stores { store.abandon(because: failure) } }
@@ -64,13 +75,25 @@ package struct HostedStores {
 
     /// A subscription to a topic of a store.
     ///
-    /// - Parameter sender: of a subscription to receipts; `nil` on a node without keys.
-    package func subscribed(to topic: Topic, of name: StoreName, from sender: FrameSender?) {
+    /// - Parameters:
+    ///   - sender: of a subscription to receipts; `nil` on a node without keys.
+    ///   - user: `nil` on a node without keys.
+    package func subscribed(to topic: Topic, of name: StoreName, from sender: FrameSender?, user: String?) {
         store(name)?.subscribed(to: topic, from: sender)
+        for peers in peers {
+            if peers.listed.name == name { peers.subscribed(to: topic, user: user) }
+            if peers.store.name == name { peers.followed(topic, isFollowed: true) }
+        }
     }
 
     /// The end of the last subscription to a topic of a store.
-    package func unsubscribed(from topic: Topic, of name: StoreName) { store(name)?.unsubscribed(from: topic) }
+    package func unsubscribed(from topic: Topic, of name: StoreName) {
+        store(name)?.unsubscribed(from: topic)
+        for peers in peers {
+            if peers.listed.name == name { peers.unsubscribed(from: topic) }
+            if peers.store.name == name { peers.followed(topic, isFollowed: false) }
+        }
+    }
 
     /// A message of actions.
     ///
@@ -97,13 +120,19 @@ package struct HostedStores {
 
     // MARK: Turns
 
-    package func tick() { for store in stores { store.tick() } }
+    package func tick() { for store in stores + peers.map(\.store) { store.tick() } }
 
     /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
     ///
     /// - Returns: the time of the next tick and turn.
     package func turn() -> Instant? {
         for store in stores { store.turn() }
-        return stores.contains { $0.hasWork } ? node.environment.now : stores.map(\.nextDeadline).min()
+        var deadlines = stores.map(\.nextDeadline)
+        for peers in peers {
+            peers.publishIfDue()
+            peers.store.turn()
+            deadlines += [peers.store.nextDeadline, peers.nextDeadline].compactMap(\.self)
+        }
+        return stores.contains { $0.hasWork } ? node.environment.now : deadlines.min()
     }
 }

@@ -192,6 +192,11 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service, Moni
         get async { await node.position(of: name)?.revision ?? Revision(0) }
     }
 
+    /// Who is connected at present; empty before the start, and without ``PrimaryConfiguration/peers``.
+    public var peers: Peers {
+        get async { await node.peers(of: name) ?? Peers() }
+    }
+
     /// The store's head and its history; `nil` before the start.
     public var position: Position? {
         get async { await node.position(of: name) }

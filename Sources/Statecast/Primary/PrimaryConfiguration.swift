@@ -55,6 +55,9 @@ public struct PrimaryConfiguration: Sendable {
     /// How long a standby waits for a sign of the leader before it takes over, where nodes share their journals. A
     /// leader that cannot write for half a second less than that publishes nothing more.
     public var leaseTime = Duration.seconds(3)
+    /// Whether each store lists who is connected to it, as a store of its own: ``Peers``. With `security`, only a list that
+    /// has an endpoint in ``storeEndpoints`` is published, as `<store>.peers`.
+    public var peers = true
     /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()
     /// The bounds of the protocol.
@@ -92,6 +95,12 @@ public struct PrimaryConfiguration: Sendable {
             }
         }
         return feeds
+    }
+
+    /// The lists of peers that are published beside stores.
+    func peerStores(of stores: Set<StoreName>) -> Set<StoreName> {
+        guard peers else { return [] }
+        return Set(stores.compactMap(\.peers)).filter { security == nil || storeEndpoints[$0.text] != nil }
     }
 
     /// Parses an endpoint, and refuses one where the primary may not bind.

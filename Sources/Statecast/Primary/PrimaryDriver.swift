@@ -116,6 +116,7 @@ package final class PrimaryDriver {
             fail: onFailure,
             wake: wake
         )
+        services.peerStores = sockets.peerStores
         if let failover { services.onLease = failover.onLease }
         self.sockets = sockets
         stores = HostedStores(recovered, on: services) { [logger] in Self.count($0, logger) }
@@ -166,6 +167,9 @@ package final class PrimaryDriver {
 
     /// The position of a store; `nil` if it is not served.
     package func position(of store: StoreName) -> Position? { stores?.position(of: store) }
+
+    /// The peers of a store; `nil` if they are not listed.
+    func peers(of store: StoreName) -> Peers? { stores?.peers(of: store) }
 
     /// What operators see of the node.
     func sample() -> NodeReport {

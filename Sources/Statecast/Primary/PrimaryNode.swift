@@ -71,6 +71,13 @@ public actor PrimaryNode: Service, MonitoredNode {
     /// Adds a store, before the node runs.
     nonisolated func add(_ definition: some StoreDefinition) throws(StatecastError) {
         try definitions.withLock { definitions throws(StatecastError) in
+            guard !definition.name.isOfPeers else {
+                throw StatecastError(
+                    .definition,
+                    "the name \"\(definition.name)\" is that of a list of peers: end it with something else than "
+                        + StoreName.suffixOfPeers
+                )
+            }
             guard !definitions.areComplete else {
                 throw StatecastError(
                     .definition,
@@ -131,7 +138,8 @@ public actor PrimaryNode: Service, MonitoredNode {
         let actions = definitions.withLock {
             Dictionary(uniqueKeysWithValues: $0.stores.map { ($0.name, $0.actionNames) })
         }
-        let feeds = try configuration.feeds(of: Set(actions.keys))
+        let stores = Set(actions.keys)
+        let feeds = try configuration.feeds(of: stores.union(configuration.peerStores(of: stores)))
         let control = try configuration.security.map { security throws(StatecastError) in
             AccessControl(
                 try AccessFile(readingFileAt: security.accessList, fault: AccessFile.faultOfPrimary),
@@ -329,6 +337,9 @@ public actor PrimaryNode: Service, MonitoredNode {
 
     /// The position of a store; `nil` if the node does not serve it.
     func position(of store: StoreName) -> Position? { driver?.position(of: store) }
+
+    /// The peers of a store; `nil` if they are not listed.
+    func peers(of store: StoreName) -> Peers? { driver?.peers(of: store) }
 
     /// Closes the sockets and ends all effects.
     ///

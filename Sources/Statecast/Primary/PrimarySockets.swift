@@ -61,6 +61,9 @@ package final class PrimarySockets {
         router = FrameRouter(stores: all)
     }
 
+    /// The lists of peers that are published.
+    var peerStores: Set<StoreName> { router.stores.filter(\.isOfPeers) }
+
     /// Publishes a message of a store on the socket for its topic; `nil`: of a store that the node does not serve.
     func publish(_ message: [UInt8], of store: StoreName?) {
         if let receipts, Message.isOfReceipts(message) { return receipts.send(message) }
@@ -127,7 +130,7 @@ package final class PrimarySockets {
             do throws(Rejection) {
                 let sender = try access?.sender(received.peer, to: store)
                 socket.permittedTopics.insert(Array(topic))
-                hosted.subscribed(to: .receipts(session), of: store, from: sender)
+                hosted.subscribed(to: .receipts(session), of: store, from: sender, user: sender?.user)
             } catch {
                 refuse(Refusal(error))
             }
@@ -139,7 +142,9 @@ package final class PrimarySockets {
             refuse(Refusal(Rejection(.notPermitted, advice)))
         case .store(let store, _) where !socket.stores.contains(store):
             refuse(Refusal(Rejection(.notPermitted, "the store \"\(store)\" is published at another endpoint")))
-        case .store(let store, let subject) where begins: hosted.subscribed(to: subject, of: store, from: nil)
+        case .store(let store, let subject) where begins:
+            let user = received.peer.flatMap { access?.user(ofPeer: $0) }
+            hosted.subscribed(to: subject, of: store, from: nil, user: user)
         case .store(let store, let subject): hosted.unsubscribed(from: subject, of: store)
         case .answer:
             // The refusal names the stores of the endpoint only.

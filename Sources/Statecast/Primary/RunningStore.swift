@@ -67,6 +67,8 @@ package protocol RunningStore: AnyObject {
     /// The last published revision, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
+    /// The number of a session's next action; `nil` if there is no such session.
+    func nextNumber(of session: SessionID) -> ActionNumber?
     /// A queue or table that is beyond its limit, which only a fault can cause.
     var exceededLimit: String? { get }
     /// Whether another turn has work now.
@@ -121,6 +123,8 @@ package struct NodeServices {
     /// Receives what the commits to shared journals show about the claim; from any thread.
     var onLease: @Sendable (LeaseReport) -> Void = { _ in }
     var turnBudget = TurnBudget()
+    /// The lists of peers that the node serves.
+    var peerStores: Set<StoreName> = []
     /// Publishes a message of a store; `nil`: of one that the node does not serve.
     let publish: (_ store: StoreName?, _ message: [UInt8]) -> Void
     /// The store, and therefore the node, has failed.

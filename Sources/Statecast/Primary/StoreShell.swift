@@ -42,6 +42,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var name: StoreName { definition.name }
     var position: Position { engine.position }
     var nextDeadline: Instant { read { $0.nextDeadline } }
+    func nextNumber(of session: SessionID) -> ActionNumber? { read { $0.nextNumber(of: session) } }
     var exceededLimit: String? { read { $0.exceededLimit } }
     var intake: StoreIntake {
         read { engine in

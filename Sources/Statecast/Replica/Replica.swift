@@ -312,6 +312,8 @@ public struct StateSnapshot<State: Sendable>: Sendable {
 
 /// How a replica follows its primary.
 public struct ReplicaConfiguration: Sendable {
+    /// Under which the primary lists this replica among its ``Peers``, by default `HOST:PID`; `nil`: it is not listed.
+    public var name: String? = NodeDefaults.peerName
     /// Encrypts the connection, and pins the primary's key; `nil`: plain text.
     public var security: ClientSecurity?
     /// Where the replica may connect to without `security`.

@@ -24,11 +24,13 @@ package final class ReplicaDriver {
     /// - Parameters:
     ///   - endpoint: where the primary publishes, for the log.
     ///   - hasKeys: whether the connection is encrypted, for the log.
+    ///   - name: under which the replica is listed; `nil`: it is not.
     package init(
         _ store: StoreName,
         from endpoint: String,
         hasKeys: Bool,
         limits: Limits,
+        name: PeerName? = nil,
         environment: any StoreEnvironment,
         output: ReplicaOutput,
         logger: Logger
@@ -37,7 +39,8 @@ package final class ReplicaDriver {
         (self.output, self.logger) = (output, logger)
         generator = EnvironmentRandom(environment: environment)
         presence = PresenceLog(.replica, store, at: endpoint, hasKeys: hasKeys, logger)
-        machine = ReplicaMachine(limits: limits, now: environment.now)
+        let nonce = Nonce(using: &generator)
+        machine = ReplicaMachine(limits: limits, name: name, nonce: nonce, now: environment.now)
     }
 
     /// Begins to follow the store.

@@ -36,6 +36,7 @@ actor ReplicaNode {
             from: endpoints.map(\.description).joined(separator: ","),
             hasKeys: configuration.security != nil,
             limits: configuration.limits,
+            name: store.isOfPeers ? nil : configuration.name.map { PeerName($0) },
             environment: ThreadedEnvironment(clock: clock),
             output: output,
             logger: logger

@@ -36,9 +36,10 @@ public struct AccessList: Hashable, Sendable {
 
     var keys: some Collection<NodePublicKey> { users.keys }
 
-    /// Whether a user may read the state of a store.
+    /// Whether a user may read the state of a store. The list of a store's peers is permitted by its whole name only.
     public func mayFollow(_ store: String, user: String) -> Bool {
-        permissions[user]?.stores.contains { $0.matches(store) } ?? false
+        let isOfPeers = (try? StoreName(store))?.isOfPeers ?? false
+        return permissions[user]?.stores.contains { $0.matches(store) && ($0.isExact || !isOfPeers) } ?? false
     }
 
     /// Whether a user may send an action, by its name, to a store.
@@ -174,6 +175,9 @@ struct NamePattern: Hashable, Sendable {
         guard !text.isEmpty, letters.isEmpty || (try? StoreName(String(letters))) != nil else { return nil }
         self.init(text)
     }
+
+    /// Whether it has no star.
+    var isExact: Bool { parts.count == 1 }
 
     /// In time proportional to the product of both sizes.
     func matches(_ name: String) -> Bool {

@@ -82,7 +82,7 @@ struct Feed: Hashable, Sendable {
                 snapshot.chunk(index, chunkBytes: limits.chunkBytes) != nil
             else { return refuseChunk(topic, into: &directives) }
             joins.enqueue(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
-        case .feed, .actions, .receipts: break
+        case .feed, .actions, .receipts, .peer: break
         }
     }
 
@@ -94,7 +94,7 @@ struct Feed: Hashable, Sendable {
             if isRemoved { directives.append(.count(.joinAbandoned)) }
         case .snapshot(let lineage, let revision, let index):
             joins.remove(JoinQueue.ChunkRequest(lineage: lineage, revision: revision, index: index))
-        case .feed, .actions, .schema, .receipts: break
+        case .feed, .actions, .schema, .receipts, .peer: break
         }
     }
 

@@ -52,7 +52,8 @@ package struct FrameRouter: Hashable, Sendable {
     }
 
     private func unknown(_ store: StoreName, frame: Refusal.PushedFrame? = nil) -> Refusal {
-        let known = stores.isEmpty ? "" : ", only: " + stores.sorted().map(\.text).joined(separator: ", ")
+        let names = stores.filter { !$0.isOfPeers }.sorted().map(\.text)
+        let known = names.isEmpty ? "" : ", only: " + names.joined(separator: ", ")
         return Refusal(Rejection(.unknownStore, "there is no store \"\(store)\" here\(known)"), frame: frame)
     }
 

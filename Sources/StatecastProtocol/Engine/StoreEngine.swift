@@ -69,6 +69,9 @@ package struct StoreEngine<State: Codable & Equatable & Sendable>: Sendable {
     /// The sessions that the store remembers.
     package var sessionCount: Int { admission.sessions.count }
 
+    /// The number of a session's next action; `nil` if there is no such session.
+    package func nextNumber(of session: SessionID) -> ActionNumber? { admission.sessions[session]?.expected }
+
     /// The joins that wait.
     package var joinsWaiting: Int { feed.joinsWaiting }
 

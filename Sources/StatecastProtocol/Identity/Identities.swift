@@ -95,6 +95,35 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// The name under which a replica is listed, which it claims: 1 to 64 of the characters `a-z A-Z 0-9 . _ - : @`.
+public struct PeerName: Hashable, Sendable, CustomStringConvertible {
+    private let text: String
+
+    static let maxBytes = 64
+
+    /// The name with `_` instead of other characters, cut to its maximum size.
+    public init(_ text: String) {
+        let allowed = text.utf8.map { Self.isAllowed($0) ? $0 : UInt8(ascii: "_") }
+        self.text = allowed.isEmpty ? "_" : String(decoding: allowed.prefix(Self.maxBytes), as: UTF8.self)
+    }
+
+    /// `nil` unless the bytes are a well-formed name.
+    init?(utf8 bytes: ArraySlice<UInt8>) {
+        guard (1...Self.maxBytes).contains(bytes.count), bytes.allSatisfy(Self.isAllowed) else { return nil }
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-", ":", "@": true
+        default: false
+        }
+    }
+
+    /// The name.
+    public var description: String { text }
+}
+
 /// The name of a store: 1 to 64 of the characters `a-z A-Z 0-9 . _ -`, which topics contain unescaped.
 public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable {
     /// The name.
@@ -139,6 +168,15 @@ public struct StoreName: Hashable, Sendable, CustomStringConvertible, Comparable
 
     /// The name.
     public var description: String { text }
+
+    /// The end of the name of the store that lists the peers of another.
+    package static let suffixOfPeers = ".peers"
+
+    /// The store that lists the peers of this one; `nil` if its name would be too long, or if this one is such a list.
+    package var peers: StoreName? { isOfPeers ? nil : try? StoreName(text + Self.suffixOfPeers) }
+
+    /// Whether it lists the peers of another store.
+    package var isOfPeers: Bool { text.hasSuffix(Self.suffixOfPeers) }
 
     /// Orders by the text.
     public static func < (left: Self, right: Self) -> Bool { left.text < right.text }

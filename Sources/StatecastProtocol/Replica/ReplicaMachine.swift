@@ -58,9 +58,14 @@ package struct ReplicaMachine: Hashable, Sendable {
     private var unansweredJoins = 0
     /// Whether a message of the primary arrived since the last join.
     private var hasHeard = false
+    private var announcement: Announcement
 
-    package init(limits: Limits, now: Instant) {
+    /// - Parameters:
+    ///   - name: under which it announces itself; `nil`: it does not.
+    ///   - nonce: identifies it among replicas of one name.
+    package init(limits: Limits, name: PeerName? = nil, nonce: Nonce = Nonce(bits: 0), now: Instant) {
         self.limits = limits
+        announcement = Announcement(name, nonce, now: now)
         phase = .waiting(until: now)
         backoff = Backoff(limits)
         heartbeatInterval = max(limits.heartbeatInterval, .milliseconds(1))
@@ -73,18 +78,23 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        [.status(.joining), .subscribe(.feed)] + sendJoin(at: now, using: &generator)
+        [.status(.joining), .subscribe(.feed)] + announcement.update(nil, at: now) + sendJoin(at: now, using: &generator)
     }
 
     // MARK: Time
 
     /// The time of the next `tick`.
     package var nextDeadline: Instant {
-        switch (phaseDeadline, connectionDeadline) {
-        case (let one?, let other?): min(one, other)
-        case (let one?, nil), (nil, let one?): one
-        case (nil, nil): preconditionFailure("the replica waits without a deadline")
+        let phaseDeadline = Self.earlier(phaseDeadline, announcement.deadline(position?.revision))
+        guard let next = Self.earlier(phaseDeadline, connectionDeadline) else {
+            preconditionFailure("the replica waits without a deadline")
         }
+        return next
+    }
+
+    private static func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     private var phaseDeadline: Instant? {
@@ -132,7 +142,15 @@ package struct ReplicaMachine: Hashable, Sendable {
         if connectionDeadline != nil, connection.tick(at: now, maxSilence: staleAfter, limits, using: &generator) {
             return reconnect(at: now, using: &generator)
         }
-        guard let phaseDeadline, now >= phaseDeadline else { return [] }
+        let announced = announcement.update(position?.revision, at: now)
+        guard let phaseDeadline, now >= phaseDeadline else { return announced }
+        return announced + phaseTick(at: now, using: &generator)
+    }
+
+    private mutating func phaseTick(
+        at now: Instant,
+        using generator: inout some RandomNumberGenerator
+    ) -> [ReplicaDirective] {
         switch phase {
         case .waiting: return sendJoin(at: now, using: &generator)
         case .joining:
@@ -155,7 +173,9 @@ package struct ReplicaMachine: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
         (join, unansweredJoins) = (nil, 0)
-        let directives: [ReplicaDirective] = [.count(.reconnecting), .reconnect, .subscribe(.feed)]
+        announcement.reconnected(at: now)
+        let directives =
+            [.count(.reconnecting), .reconnect, .subscribe(.feed)] + announcement.update(position?.revision, at: now)
         if case .incompatible = phase { return directives }
         return directives + sendJoin(at: now, using: &generator)
     }

@@ -13,6 +13,9 @@ package enum Topic: Hashable, Sendable {
     case schema
     /// One chunk of a snapshot.
     case snapshot(Lineage, Revision, index: UInt32)
+    /// The presence of a replica: subscribed as long as it is connected, with the revision that it shows; `nil` before
+    /// its first state. Nothing is published on it.
+    case peer(Nonce, PeerName, Revision?)
     /// Actions from a sender to the primary.
     case actions
 }
@@ -48,6 +51,8 @@ package struct Address: Hashable, Sendable {
             bytes += session.digits
         case .schema: bytes += "schema".utf8
         case .snapshot(let lineage, let revision, let index): bytes += "snapshot/\(lineage)/\(revision)/\(index)".utf8
+        case .peer(let nonce, let name, let revision):
+            bytes += "peer/\(nonce)/\(name)/\(revision.map(\.description) ?? "none")".utf8
         case .actions: bytes += "actions".utf8
         }
         bytes.append(0)
@@ -152,8 +157,14 @@ extension Topic {
                 let index = fields.last().flatMap(Address.decimal).flatMap(UInt32.init(exactly:))
             else { throw .unknownTopic(store, expected: "snapshot/<16 hex digits>/<revision>/<index>") }
             self = .snapshot(Lineage(bits: lineage), Revision(revision), index: index)
+        case ("peer", _):
+            guard let nonce = fields.next().flatMap({ Hexadecimal.bits($0) }),
+                let name = fields.next().flatMap(PeerName.init(utf8:)), let text = fields.last(),
+                case let revision = Address.decimal(text), revision != nil || text.elementsEqual("none".utf8)
+            else { throw .unknownTopic(store, expected: "peer/<16 hex digits>/<name>/<none or revision>") }
+            self = .peer(Nonce(bits: nonce), name, revision.map { Revision($0) })
         default:
-            throw .unknownTopic(store, expected: "feed, join/..., receipts/..., schema or snapshot/...")
+            throw .unknownTopic(store, expected: "feed, join/..., peer/..., receipts/..., schema or snapshot/...")
         }
     }
 
