@@ -61,10 +61,10 @@ final class PeerStore {
     func subscribed(to topic: Topic, user: String?) {
         switch topic {
         case .peer(let nonce, let name, let revision):
-            let (id, revision) = (nonce.description, revision?.rawValue)
+            let id = nonce.peerID
             guard list.peers[id] != nil || list.peers.count < Self.maxPeers else { return }
             var peer = list.peers[id] ?? Peer(kind: .replica, name: "", user: user, since: now)
-            (peer.name, peer.revision) = (name.description, revision)
+            (peer.name, peer.revision) = (name.description, revision?.rawValue)
             list.peers[id] = peer
         case .receipts(let session):
             let id = session.description
@@ -81,7 +81,7 @@ final class PeerStore {
         switch topic {
         // It has announced another one before.
         case .peer(let nonce, _, let revision):
-            let id = nonce.description
+            let id = nonce.peerID
             if list.peers[id]?.revision == revision?.rawValue { list.peers[id] = nil }
         case .receipts(let session):
             list.peers[session.description] = nil

@@ -2,7 +2,7 @@ public import StatecastCoding
 
 /// Who is connected to a store: the state of the store `<store>.peers`, which replicas follow as any other.
 public struct Peers: Codable, Equatable, Sendable {
-    /// By the identity of the connection: of a replica 16 digits, of a sender its session.
+    /// By an identity: of a replica 16 digits, of a sender its session.
     public internal(set) var peers: Table<String, Peer> = [:]
 }
 

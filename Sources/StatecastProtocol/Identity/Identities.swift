@@ -23,6 +23,11 @@ package struct Nonce: Hashable, Sendable, CustomStringConvertible {
     package init(bits: UInt64) { self.bits = bits }
     package init(using generator: inout some RandomNumberGenerator) { bits = generator.next() }
     package var description: String { Hexadecimal.text(bits) }
+
+    /// The identity of the replica that announces itself with it: others see it, and cannot find the nonce from it.
+    package var peerID: String {
+        Hexadecimal.text(withUnsafeBytes(of: bits.bigEndian) { ShortDigest(of: $0, domain: "sc-peer") }.high)
+    }
 }
 
 /// The secret with which a sender continues its session: 128 random bits. Only frames of actions and the session file

@@ -15,6 +15,8 @@ import Testing
         .snapshot(Lineage(bits: 0), Revision(0), index: 0), .snapshot(Lineage(bits: 0), Revision(0), index: 1),
         .snapshot(Lineage(bits: 0), Revision(0), index: 10),
         .snapshot(Lineage(bits: .max), Revision(.max), index: .max),
+        .peer(Nonce(bits: 0), PeerName("a"), nil), .peer(Nonce(bits: 0), PeerName("a"), Revision(0)),
+        .peer(Nonce(bits: .max), PeerName(String(repeating: "n", count: 100)), Revision(.max)),
     ]
     static let addresses = [Fixture.store("a"), Fixture.store("a.b_C-9"), longestName].flatMap { store in
         topics.map { Address(store, $0) }
@@ -64,10 +66,15 @@ import Testing
         func bytes(_ topic: Topic) -> [UInt8] { Address(Fixture.store(), topic).bytes }
         for topic in Self.topics {
             switch topic {
-            case .join, .snapshot, .receipts, .schema: #expect(bytes(.feed).lexicographicallyPrecedes(bytes(topic)))
+            case .join, .snapshot, .receipts, .schema, .peer: #expect(bytes(.feed).lexicographicallyPrecedes(bytes(topic)))
             case .feed, .actions: break
             }
         }
+    }
+
+    @Test(arguments: [("web-1:80@a_b.c", "web-1:80@a_b.c"), ("", "_"), ("a/b c\u{e9}", "a_b_c__")])
+    func `the name of a peer has only characters of a topic`(text: String, name: String) {
+        #expect(PeerName(text).description == name)
     }
 
     static let hex16 = "0123456789abcdef"
