@@ -25,7 +25,7 @@ import Testing
             $0.first?.split(separator: "/").first
         }
         let shown = Self.topics("well-formed").compactMap { $0.split(separator: "/").dropFirst(2).first }
-        #expect(Set(words) == Set(shown) && words.count == 6)
+        #expect(Set(words) == Set(shown) && words.count == 7)
         #expect(Self.topics("malformed").count > 8)
         // Exhaustive on purpose: a new topic does not compile here before it is documented.
         for topic in Self.topics("well-formed") {
@@ -36,6 +36,7 @@ import Testing
                 case .receipts: "receipts"
                 case .schema: "schema"
                 case .snapshot: "snapshot"
+                case .peer: "peer"
                 case .actions: "actions"
                 }
             #expect(topic.split(separator: "/").dropFirst(2).first == word[...])
