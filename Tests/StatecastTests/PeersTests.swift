@@ -33,7 +33,7 @@ import Testing
                 return replicas.count == 2 && snapshot.state.peers.count == 3
             }
             #expect(all.state.peers.values.filter { $0.kind == .replica }.allSatisfy { $0.name == "kiosk" })
-            #expect(all.state.peers[receipt.session.description]?.kind == .sender)
+            #expect(all.state.peers[receipt.session.peerID]?.kind == .sender)
             #expect(await cluster.primary.peers.peers.count == 3)
             await one.close()
             _ = try await list.first { $0.state.peers.values.filter { $0.kind == .replica }.count == 1 }

@@ -8,6 +8,8 @@ package struct HostedStores {
     private let stores: [any RunningStore]
     /// Those of the stores whose peers are listed.
     private let peers: [PeerStore]
+    /// With the published lists of peers.
+    private let all: [any RunningStore]
     private let router: FrameRouter
     private let node: NodeServices
     /// Called with the code of each message that was not passed to a store.
@@ -20,11 +22,9 @@ package struct HostedStores {
         onDrop: @escaping (Rejection.Code) -> Void
     ) {
         stores = recovered.sorted { $0.name < $1.name }.map { $0.serve(on: node) }
-        peers = stores.compactMap { store in
-            guard let name = store.name.peers, node.peerStores.contains(name) else { return nil }
-            return PeerStore(of: store, on: node)
-        }
-        router = FrameRouter(stores: Set(stores.map(\.name) + peers.map(\.store.name)))
+        peers = node.listsPeers ? stores.compactMap { PeerStore(of: $0, on: node) } : []
+        all = stores + peers.compactMap(\.store)
+        router = FrameRouter(stores: Set(stores.map(\.name)))
         self.node = node
         self.onDrop = onDrop
     }
@@ -40,16 +40,14 @@ package struct HostedStores {
         stores.lazy.compactMap { store in store.exceededLimit.map { "\(store.name) has \($0)" } }.first
     }
 
-    private func store(_ name: StoreName) -> (any RunningStore)? {
-        stores.first { $0.name == name } ?? peers.first { $0.store.name == name }?.store
-    }
+    private func store(_ name: StoreName) -> (any RunningStore)? { all.first { $0.name == name } }
 
     /// The peers of a store; `nil` if they are not listed.
-    func peers(of name: StoreName) -> Peers? { peers.first { $0.listed.name == name }?.list }
+    func peers(of name: StoreName) -> Peers? { peers.first { $0.listed.name == name }?.current() }
 
-    package func begin() { for store in stores + peers.map(\.store) { store.begin() } }
+    package func begin() { for store in all { store.begin() } }
     package func finish() { for store in stores { store.finish() } }
-    package func end() { for store in stores + peers.map(\.store) { store.end() } }
+    package func end() { for store in all { store.end() } }
 
     func renewLease() { for store in stores { store.renewLease() } }
     func abandon(because failure: JournalFailure) { for store in stores { store.abandon(because: failure) } }
@@ -82,7 +80,7 @@ package struct HostedStores {
         store(name)?.subscribed(to: topic, from: sender)
         for peers in peers {
             if peers.listed.name == name { peers.subscribed(to: topic, user: user) }
-            if peers.store.name == name { peers.followed(topic, isFollowed: true) }
+            if peers.store?.name == name, topic == .feed { peers.followed(true) }
         }
     }
 
@@ -91,7 +89,22 @@ package struct HostedStores {
         store(name)?.unsubscribed(from: topic)
         for peers in peers {
             if peers.listed.name == name { peers.unsubscribed(from: topic) }
-            if peers.store.name == name { peers.followed(topic, isFollowed: false) }
+            if peers.store?.name == name, topic == .feed { peers.followed(false) }
+        }
+    }
+
+    /// All connections to a publishing socket are closed, without reports of the ends of their subscriptions.
+    ///
+    /// - Parameters:
+    ///   - feeds: the stores that it publishes.
+    ///   - receipts: whether it publishes receipts.
+    func disconnected(feeds: Set<StoreName>, receipts: Bool) {
+        for peers in peers {
+            peers.disconnected(
+                replicas: feeds.contains(peers.listed.name),
+                senders: receipts,
+                followers: peers.store.map { feeds.contains($0.name) } ?? false
+            )
         }
     }
 
@@ -120,19 +133,15 @@ package struct HostedStores {
 
     // MARK: Turns
 
-    package func tick() { for store in stores + peers.map(\.store) { store.tick() } }
+    package func tick() { for store in all { store.tick() } }
 
     /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
     ///
     /// - Returns: the time of the next tick and turn.
     package func turn() -> Instant? {
-        for store in stores { store.turn() }
-        var deadlines = stores.map(\.nextDeadline)
-        for peers in peers {
-            peers.publishIfDue()
-            peers.store.turn()
-            deadlines += [peers.store.nextDeadline, peers.nextDeadline].compactMap(\.self)
-        }
-        return stores.contains { $0.hasWork } ? node.environment.now : deadlines.min()
+        for peers in peers { peers.publishIfDue() }
+        for store in all { store.turn() }
+        if all.contains(where: \.hasWork) { return node.environment.now }
+        return (all.map(\.nextDeadline) + peers.compactMap(\.nextDeadline)).min()
     }
 }

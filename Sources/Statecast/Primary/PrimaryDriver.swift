@@ -116,9 +116,12 @@ package final class PrimaryDriver {
             fail: onFailure,
             wake: wake
         )
-        services.peerStores = sockets.peerStores
+        (services.listsPeers, services.publishedLists) = (configuration.peers, sockets.publishedLists)
         if let failover { services.onLease = failover.onLease }
         self.sockets = sockets
+        sockets.onDisconnect = { [weak self] feeds, receipts in
+            self?.stores?.disconnected(feeds: feeds, receipts: receipts)
+        }
         stores = HostedStores(recovered, on: services) { [logger] in Self.count($0, logger) }
         stores?.begin()
         scheduleRefresh()

@@ -62,7 +62,19 @@ package final class PrimarySockets {
     }
 
     /// The lists of peers that are published.
-    var peerStores: Set<StoreName> { router.stores.filter(\.isOfPeers) }
+    var publishedLists: Set<StoreName> { router.stores.filter(\.isOfPeers) }
+
+    /// Called when all connections to a publishing socket were closed, with the stores that it publishes, and whether it
+    /// publishes receipts.
+    var onDisconnect: ((Set<StoreName>, _ receipts: Bool) -> Void)? {
+        didSet {
+            for socket in publishers {
+                let isOfReceipts = receipts.map { $0 === socket } ?? true
+                let feeds = socket === receipts ? [] : socket.stores
+                socket.onClose = { [onDisconnect] in onDisconnect?(feeds, isOfReceipts) }
+            }
+        }
+    }
 
     /// Publishes a message of a store on the socket for its topic; `nil`: of a store that the node does not serve.
     func publish(_ message: [UInt8], of store: StoreName?) {

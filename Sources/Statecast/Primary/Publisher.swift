@@ -15,6 +15,8 @@ final class Publisher {
     /// The topics of receipts that have a permitted subscriber. A refusal on such a topic would also reach that
     /// subscriber.
     var permittedTopics: Set<[UInt8]> = []
+    /// Called after all connections were closed.
+    var onClose: () -> Void = {}
 
     init(
         _ socket: any BoundSocket,
@@ -84,5 +86,6 @@ final class Publisher {
         subscriptions = SubscribedTopics()
         permittedTopics = []
         socket.closeConnections(because: reason)
+        onClose()
     }
 }

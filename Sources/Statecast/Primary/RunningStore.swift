@@ -116,15 +116,17 @@ package enum StoreIntake {
 
 /// The node's services for a store.
 package struct NodeServices {
-    let limits: Limits
+    var limits: Limits
     let actionsEndpoint: String
     let environment: any StoreEnvironment
     let journalPolicy: JournalPolicy
     /// Receives what the commits to shared journals show about the claim; from any thread.
     var onLease: @Sendable (LeaseReport) -> Void = { _ in }
     var turnBudget = TurnBudget()
-    /// The lists of peers that the node serves.
-    var peerStores: Set<StoreName> = []
+    /// Whether the peers of the stores are listed.
+    var listsPeers = false
+    /// The lists of peers that are published.
+    var publishedLists: Set<StoreName> = []
     /// Publishes a message of a store; `nil`: of one that the node does not serve.
     let publish: (_ store: StoreName?, _ message: [UInt8]) -> Void
     /// The store, and therefore the node, has failed.

@@ -28,8 +28,9 @@ struct Subscriber: Hashable, Sendable {
 /// The topics that are subscribed to at a publishing socket, each with its connections.
 ///
 /// With keys, libzmq reports each subscription, each end of one, and also the end of one that the connection does not
-/// have. When a connection breaks, it reports the ends without a User-Id, so any subscriber is taken for it. If that
-/// was another one, whose own end is then ignored, an ended subscription is counted until the connections are closed.
+/// have. When a connection breaks, it reports the ends without a User-Id, so the oldest subscriber is taken for it.
+/// If that was another one, whose own end is then ignored, an ended subscription is counted until the connections are
+/// closed.
 ///
 /// Without keys, libzmq does not tell connections apart: a topic is counted once, until its last subscription ends.
 ///
@@ -70,12 +71,10 @@ struct SubscribedTopics {
     /// - Returns: whether this was the last one to the topic.
     mutating func end(_ topic: ArraySlice<UInt8>, by subscriber: Subscriber?) -> Bool {
         guard let slot = topics.index(forKey: topic.hashValue) else { return false }
-        let last = topics.values[slot].count - 1
-        guard let place = subscriber.map({ topics.values[slot].firstIndex(of: $0.connection) }) ?? last else {
+        guard let place = subscriber.map({ topics.values[slot].firstIndex(of: $0.connection) }) ?? 0 else {
             return false
         }
-        topics.values[slot].swapAt(place, last)
-        let connection = topics.values[slot].removeLast()
+        let connection = topics.values[slot].remove(at: place)
         let isLast = topics.values[slot].isEmpty
         if isLast { topics.remove(at: slot) }
         count -= 1

@@ -38,7 +38,7 @@ public struct AccessList: Hashable, Sendable {
 
     /// Whether a user may read the state of a store. The list of a store's peers is permitted by its whole name only.
     public func mayFollow(_ store: String, user: String) -> Bool {
-        let isOfPeers = (try? StoreName(store))?.isOfPeers ?? false
+        let isOfPeers = store.hasSuffix(StoreName.suffixOfPeers)
         return permissions[user]?.stores.contains { $0.matches(store) && ($0.isExact || !isOfPeers) } ?? false
     }
 

@@ -25,9 +25,7 @@ package struct Nonce: Hashable, Sendable, CustomStringConvertible {
     package var description: String { Hexadecimal.text(bits) }
 
     /// The identity of the replica that announces itself with it: others see it, and cannot find the nonce from it.
-    package var peerID: String {
-        Hexadecimal.text(withUnsafeBytes(of: bits.bigEndian) { ShortDigest(of: $0, domain: "sc-peer") }.high)
-    }
+    package var peerID: String { withUnsafeBytes(of: bits.bigEndian) { SessionID.peerID(of: $0) } }
 }
 
 /// The secret with which a sender continues its session: 128 random bits. Only frames of actions and the session file
@@ -72,6 +70,13 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
+    }
+
+    /// The identity of its sender in the list of peers, whose readers may have no right to the session's receipts.
+    package var peerID: String { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Self.peerID(of: $0) } }
+
+    fileprivate static func peerID(of bytes: UnsafeRawBufferPointer) -> String {
+        Hexadecimal.text(ShortDigest(of: bytes, domain: "sc-peer").high)
     }
 
     /// The primary's own session, for the actions of its effects, middlewares and local code.

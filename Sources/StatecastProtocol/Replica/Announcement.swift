@@ -1,6 +1,6 @@
 import StatecastCore
 
-/// How a replica shows that it is connected, and how far it is: by a subscription, which it replaces when its revision
+/// How a replica shows that it is connected, and how far it is: by a subscription, which it replaces when its position
 /// has moved.
 struct Announcement: Hashable, Sendable {
     /// `nil`: the replica does not announce itself.
@@ -17,15 +17,15 @@ struct Announcement: Hashable, Sendable {
     /// A new connection has no subscriptions.
     mutating func reconnected(at now: Instant) { (topic, due) = (nil, now) }
 
-    /// The time of the next ``update(_:at:)``; `nil` if the revision is announced.
-    func deadline(_ revision: Revision?) -> Instant? { wanted(revision).flatMap { $0 == topic ? nil : due } }
+    /// The time of the next ``update(_:at:)``; `nil` if the position is announced.
+    func deadline(_ position: Position?) -> Instant? { wanted(position).flatMap { $0 == topic ? nil : due } }
 
-    /// Announces a revision. First the new subscription, so that the replica is always listed.
-    mutating func update(_ revision: Revision?, at now: Instant) -> [ReplicaDirective] {
-        guard let wanted = wanted(revision), wanted != topic, now >= due else { return [] }
+    /// Announces a position. First the new subscription, so that the replica is always listed.
+    mutating func update(_ position: Position?, at now: Instant) -> [ReplicaDirective] {
+        guard let wanted = wanted(position), wanted != topic, now >= due else { return [] }
         defer { (topic, due) = (wanted, now.advanced(by: Self.interval)) }
         return [.subscribe(wanted)] + (topic.map { [.unsubscribe($0)] } ?? [])
     }
 
-    private func wanted(_ revision: Revision?) -> Topic? { name.map { .peer(nonce, $0, revision) } }
+    private func wanted(_ position: Position?) -> Topic? { name.map { .peer(nonce, $0, position) } }
 }

@@ -85,7 +85,7 @@ package struct ReplicaMachine: Hashable, Sendable {
 
     /// The time of the next `tick`.
     package var nextDeadline: Instant {
-        let phaseDeadline = Self.earlier(phaseDeadline, announcement.deadline(position?.revision))
+        let phaseDeadline = Self.earlier(phaseDeadline, announcement.deadline(position))
         guard let next = Self.earlier(phaseDeadline, connectionDeadline) else {
             preconditionFailure("the replica waits without a deadline")
         }
@@ -142,7 +142,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         if connectionDeadline != nil, connection.tick(at: now, maxSilence: staleAfter, limits, using: &generator) {
             return reconnect(at: now, using: &generator)
         }
-        let announced = announcement.update(position?.revision, at: now)
+        let announced = announcement.update(position, at: now)
         guard let phaseDeadline, now >= phaseDeadline else { return announced }
         return announced + phaseTick(at: now, using: &generator)
     }
@@ -175,7 +175,7 @@ package struct ReplicaMachine: Hashable, Sendable {
         (join, unansweredJoins) = (nil, 0)
         announcement.reconnected(at: now)
         let directives =
-            [.count(.reconnecting), .reconnect, .subscribe(.feed)] + announcement.update(position?.revision, at: now)
+            [.count(.reconnecting), .reconnect, .subscribe(.feed)] + announcement.update(position, at: now)
         if case .incompatible = phase { return directives }
         return directives + sendJoin(at: now, using: &generator)
     }

@@ -13,9 +13,9 @@ package enum Topic: Hashable, Sendable {
     case schema
     /// One chunk of a snapshot.
     case snapshot(Lineage, Revision, index: UInt32)
-    /// The presence of a replica: subscribed as long as it is connected, with the revision that it shows; `nil` before
-    /// its first state. Nothing is published on it.
-    case peer(Nonce, PeerName, Revision?)
+    /// The presence of a replica: subscribed as long as it is connected, with its position; `nil` without a state. Nothing
+    /// is published on it.
+    case peer(Nonce, PeerName, Position?)
     /// Actions from a sender to the primary.
     case actions
 }
@@ -51,8 +51,8 @@ package struct Address: Hashable, Sendable {
             bytes += session.digits
         case .schema: bytes += "schema".utf8
         case .snapshot(let lineage, let revision, let index): bytes += "snapshot/\(lineage)/\(revision)/\(index)".utf8
-        case .peer(let nonce, let name, let revision):
-            bytes += "peer/\(nonce)/\(name)/\(revision.map(\.description) ?? "none")".utf8
+        case .peer(let nonce, let name, let position):
+            bytes += "peer/\(nonce)/\(name)/\(position.map(\.description) ?? "none")".utf8
         case .actions: bytes += "actions".utf8
         }
         bytes.append(0)
@@ -159,10 +159,9 @@ extension Topic {
             self = .snapshot(Lineage(bits: lineage), Revision(revision), index: index)
         case ("peer", _):
             guard let nonce = fields.next().flatMap({ Hexadecimal.bits($0) }),
-                let name = fields.next().flatMap(PeerName.init(utf8:)), let text = fields.last(),
-                case let revision = Address.decimal(text), revision != nil || text.elementsEqual("none".utf8)
-            else { throw .unknownTopic(store, expected: "peer/<16 hex digits>/<name>/<none or revision>") }
-            self = .peer(Nonce(bits: nonce), name, revision.map { Revision($0) })
+                let name = fields.next().flatMap(PeerName.init(utf8:)), let start = fields.last().flatMap(Self.start)
+            else { throw .unknownTopic(store, expected: "peer/<16 hex digits>/<name>/<none or lineage.epoch.revision>") }
+            self = .peer(Nonce(bits: nonce), name, start.position)
         default:
             throw .unknownTopic(store, expected: "feed, join/..., peer/..., receipts/..., schema or snapshot/...")
         }

@@ -15,8 +15,12 @@ import Testing
         .snapshot(Lineage(bits: 0), Revision(0), index: 0), .snapshot(Lineage(bits: 0), Revision(0), index: 1),
         .snapshot(Lineage(bits: 0), Revision(0), index: 10),
         .snapshot(Lineage(bits: .max), Revision(.max), index: .max),
-        .peer(Nonce(bits: 0), PeerName("a"), nil), .peer(Nonce(bits: 0), PeerName("a"), Revision(0)),
-        .peer(Nonce(bits: .max), PeerName(String(repeating: "n", count: 100)), Revision(.max)),
+        .peer(Nonce(bits: 0), PeerName("a"), nil), .peer(Nonce(bits: 0), PeerName("a"), Fixture.position(0)),
+        .peer(
+            Nonce(bits: .max),
+            PeerName(String(repeating: "n", count: 100)),
+            Position(lineage: Lineage(bits: .max), epoch: Epoch(.max), revision: Revision(.max))
+        ),
     ]
     static let addresses = [Fixture.store("a"), Fixture.store("a.b_C-9"), longestName].flatMap { store in
         topics.map { Address(store, $0) }
