@@ -57,7 +57,7 @@ public struct Limits: Hashable, Sendable {
     /// once, with any number of subscribers. Beyond it, the primary closes the connections of the socket, and the
     /// subscribers connect again; a primary with keys refuses those of the user with most subscriptions for a minute. A
     /// topic of the maximum length occupies up to 10 KB in libzmq.
-    public var maxSubscriptions = 16_384
+    public var maxSubscriptions = 32_768
     /// The maximum number of subscriptions that the loop answers in one turn, at each publishing socket.
     public var maxSubscriptionsPerTurn = 256
     /// The maximum number of updates that a store keeps for replicas that missed some.

@@ -550,6 +550,18 @@ final class Cluster {
                     + "the primary at \(history.position.map { "\($0)" } ?? "none")"
             }
         }
+        return stores.lazy.compactMap(reasonAgainstPeers).first
+    }
+
+    /// The list of a store has its replicas, none of which lags, and its senders.
+    private func reasonAgainstPeers(of store: SimulatedStore) -> String? {
+        let listed = primary.peers(of: store.name)?.peers ?? [:]
+        let names = listed.values.filter { $0.kind == .replica && $0.lag == 0 }.map(\.name).sorted()
+        let expected = replicas.filter { $0.store === store }.map(\.name).sorted()
+        let sessions = senders.filter { $0.store === store }.map(\.machine.session.peerID)
+        guard names == expected, sessions.allSatisfy({ listed[$0]?.kind == .sender }),
+            listed.count == names.count + sessions.count
+        else { return "the peers of \(store.name) are \(listed), and not \(expected) and \(sessions)" }
         return nil
     }
 }

@@ -19,6 +19,7 @@ final class JournalWriter: Sendable {
         var repetitionsLeft: Int?
         /// Whether a renewal of the claim to a shared journal is enqueued.
         var isRenewing = false
+        var commitTimes = RecentTimes()
     }
 
     private let journal: any Journal
@@ -53,6 +54,9 @@ final class JournalWriter: Sendable {
     }
 
     var durability: Durability { journal.durability }
+
+    /// The durations of the last commits.
+    var commitTimes: RecentTimes { queue.withLock { $0.commitTimes } }
 
     /// Returns the last measurement of the journal's files, and begins another one on the thread of the snapshots: a
     /// disk may not answer.
@@ -142,8 +146,12 @@ final class JournalWriter: Sendable {
             onLease(.confirmed(sent: sent))
             let bytes = records.reduce(0) { $0 + $1.body.count }
             let last = records[records.count - 1].sequence
-            queue.withLock { $0.committed = last }
-            metrics.committed(records, bytes: bytes, in: start.duration(to: .now))
+            let duration = start.duration(to: .now)
+            queue.withLock {
+                $0.committed = last
+                $0.commitTimes.append(duration)
+            }
+            metrics.committed(records, bytes: bytes, in: duration)
             onResult(.success(last))
             commits.async { [self] in commit() }
         } catch {
@@ -168,7 +176,12 @@ final class JournalWriter: Sendable {
     private func fail(_ failure: JournalFailure) {
         let failure = queue.withLock { queue in
             let first = queue.failure.flatMap { $0.code == .storageFull ? nil : $0 } ?? failure
-            queue = Queue(committed: queue.committed, failure: first, repetitionsLeft: queue.repetitionsLeft)
+            queue = Queue(
+                committed: queue.committed,
+                failure: first,
+                repetitionsLeft: queue.repetitionsLeft,
+                commitTimes: queue.commitTimes
+            )
             return first
         }
         if failure.code != .storageFull { onLease(.failed(failure)) }

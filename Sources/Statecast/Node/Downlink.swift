@@ -97,9 +97,13 @@ extension Socket {
         }
     }
 
-    /// The next message as ``next(_:)``, and its User-Id, which the ZAP handler has set.
-    func nextFromUser(_ logger: Logger) -> (message: [UInt8], user: String?)? {
-        do throws(ZeroMQError) { return try receiveFromUser().map { ($0.message.bytes, $0.user) } } catch {
+    /// The next message as ``next(_:)``, with the User-Id, which the ZAP handler has set, and the address.
+    func nextFromPeer(hasAddress: Bool, _ logger: Logger) -> PeerMessage? {
+        do throws(ZeroMQError) {
+            return try receiveFromPeer(hasAddress: hasAddress).map { message, user, address in
+                PeerMessage(message.bytes, from: user, address: address)
+            }
+        } catch {
             logger.error("cannot receive", metadata: ["error": "\(error)"])
             return nil
         }

@@ -6,10 +6,8 @@ package import StatecastProtocol
 package struct HostedStores {
     /// In the order of their names.
     private let stores: [any RunningStore]
-    /// Those of the stores whose peers are listed.
-    private let peers: [PeerStore]
-    /// With the published lists of peers.
-    private let all: [any RunningStore]
+    /// The lists of their peers.
+    private let lists: [PeerList]
     private let router: FrameRouter
     private let node: NodeServices
     /// Called with the code of each message that was not passed to a store.
@@ -22,8 +20,7 @@ package struct HostedStores {
         onDrop: @escaping (Rejection.Code) -> Void
     ) {
         stores = recovered.sorted { $0.name < $1.name }.map { $0.serve(on: node) }
-        peers = node.listsPeers ? stores.compactMap { PeerStore(of: $0, on: node) } : []
-        all = stores + peers.compactMap(\.store)
+        lists = node.listsPeers ? stores.compactMap { PeerList(of: $0, on: node) } : []
         router = FrameRouter(stores: Set(stores.map(\.name)))
         self.node = node
         self.onDrop = onDrop
@@ -40,14 +37,20 @@ package struct HostedStores {
         stores.lazy.compactMap { store in store.exceededLimit.map { "\(store.name) has \($0)" } }.first
     }
 
-    private func store(_ name: StoreName) -> (any RunningStore)? { all.first { $0.name == name } }
+    private func store(_ name: StoreName) -> (any RunningStore)? { stores.first { $0.name == name } }
 
     /// The peers of a store; `nil` if they are not listed.
-    func peers(of name: StoreName) -> Peers? { peers.first { $0.listed.name == name }?.current() }
+    func peers(of name: StoreName) -> Peers? { lists.first { $0.listed.name == name }?.update() }
 
-    package func begin() { for store in all { store.begin() } }
+    package func begin() {
+        for store in stores { store.begin() }
+        for list in lists { list.store?.begin() }
+    }
     package func finish() { for store in stores { store.finish() } }
-    package func end() { for store in all { store.end() } }
+    package func end() {
+        for store in stores { store.end() }
+        for list in lists { list.store?.end() }
+    }
 
     func renewLease() { for store in stores { store.renewLease() } }
     func abandon(because failure: JournalFailure) { for store in stores { store.abandon(because: failure) } }
@@ -75,22 +78,21 @@ package struct HostedStores {
     ///
     /// - Parameters:
     ///   - sender: of a subscription to receipts; `nil` on a node without keys.
-    ///   - user: `nil` on a node without keys.
-    package func subscribed(to topic: Topic, of name: StoreName, from sender: FrameSender?, user: String?) {
+    ///   - origin: of the subscription.
+    package func subscribed(
+        to topic: Topic,
+        of name: StoreName,
+        from sender: FrameSender?,
+        _ origin: PeerOrigin = PeerOrigin()
+    ) {
         store(name)?.subscribed(to: topic, from: sender)
-        for peers in peers {
-            if peers.listed.name == name { peers.subscribed(to: topic, user: user) }
-            if peers.store?.name == name, topic == .feed { peers.followed(true) }
-        }
+        for list in lists { list.subscribed(to: topic, of: name, origin) }
     }
 
     /// The end of the last subscription to a topic of a store.
     package func unsubscribed(from topic: Topic, of name: StoreName) {
         store(name)?.unsubscribed(from: topic)
-        for peers in peers {
-            if peers.listed.name == name { peers.unsubscribed(from: topic) }
-            if peers.store?.name == name, topic == .feed { peers.followed(false) }
-        }
+        for list in lists { list.unsubscribed(from: topic, of: name) }
     }
 
     /// All connections to a publishing socket are closed, without reports of the ends of their subscriptions.
@@ -99,13 +101,7 @@ package struct HostedStores {
     ///   - feeds: the stores that it publishes.
     ///   - receipts: whether it publishes receipts.
     func disconnected(feeds: Set<StoreName>, receipts: Bool) {
-        for peers in peers {
-            peers.disconnected(
-                replicas: feeds.contains(peers.listed.name),
-                senders: receipts,
-                followers: peers.store.map { feeds.contains($0.name) } ?? false
-            )
-        }
+        for list in lists { list.disconnected(feeds: feeds, receipts: receipts) }
     }
 
     /// A message of actions.
@@ -133,15 +129,19 @@ package struct HostedStores {
 
     // MARK: Turns
 
-    package func tick() { for store in all { store.tick() } }
+    package func tick() {
+        for store in stores { store.tick() }
+        for list in lists { list.tick() }
+    }
 
     /// Lets each store take a turn. A store with more work takes the next one after the sockets were polled.
     ///
     /// - Returns: the time of the next tick and turn.
     package func turn() -> Instant? {
-        for peers in peers { peers.publishIfDue() }
-        for store in all { store.turn() }
-        if all.contains(where: \.hasWork) { return node.environment.now }
-        return (all.map(\.nextDeadline) + peers.compactMap(\.nextDeadline)).min()
+        for store in stores { store.turn() }
+        for list in lists { list.turn() }
+        if stores.contains(where: \.hasWork) || lists.contains(where: \.hasWork) { return node.environment.now }
+        return [stores.lazy.map(\.nextDeadline).min(), lists.lazy.compactMap(\.nextDeadline).min()].lazy
+            .compactMap(\.self).min()
     }
 }

@@ -98,7 +98,7 @@ public struct PrimaryConfiguration: Sendable {
     }
 
     /// The lists of peers that are published beside stores.
-    func peerStores(of stores: Set<StoreName>) -> Set<StoreName> {
+    package func peerStores(of stores: Set<StoreName>) -> Set<StoreName> {
         guard peers else { return [] }
         return Set(stores.compactMap(\.peers)).filter { security == nil || storeEndpoints[$0.text] != nil }
     }

@@ -172,7 +172,7 @@ package final class PrimaryDriver {
     package func position(of store: StoreName) -> Position? { stores?.position(of: store) }
 
     /// The peers of a store; `nil` if they are not listed.
-    func peers(of store: StoreName) -> Peers? { stores?.peers(of: store) }
+    package func peers(of store: StoreName) -> Peers? { stores?.peers(of: store) }
 
     /// What operators see of the node.
     func sample() -> NodeReport {
@@ -204,8 +204,8 @@ package final class PrimaryDriver {
         var bytes = 0
         for _ in 0..<Self.maxFramesPerTurn where stores.takesFrames {
             guard bytes < Self.maxBytesPerTurn, let next = sockets.nextActions() else { break }
-            bytes += next.message.count
-            stores.receivedActions(next.message) { store throws(Rejection) in
+            bytes += next.bytes.count
+            stores.receivedActions(next.bytes) { store throws(Rejection) in
                 try access?.sender(next.user, to: store)
             }
         }

@@ -5,14 +5,27 @@ package import StatecastProtocol
 package protocol BoundSocket: AnyObject {
     /// Where it is bound, the port filled in.
     var endpoint: String { get }
-    /// The next message, and its User-Id on a node with keys; `nil` if there is none.
-    func next() -> (message: [UInt8], user: String?)?
+    /// The next message; `nil` if there is none.
+    func next() -> PeerMessage?
     /// Sends a message to the connected peers.
     func send(_ message: [UInt8])
     /// Closes all connections. Peers connect again, if they may.
     func closeConnections(because reason: String)
     /// Whether the node is called when a message has arrived.
     var wantsMessages: Bool { get set }
+}
+
+/// A message of a peer to a primary.
+package struct PeerMessage {
+    let bytes: [UInt8]
+    /// The User-Id; `nil` on a node without keys, and for the end of a subscription because a connection broke.
+    package let user: String?
+    /// The IP address of a subscriber; `nil` where there is none.
+    let address: String?
+
+    package init(_ bytes: [UInt8], from user: String?, address: String? = nil) {
+        (self.bytes, self.user, self.address) = (bytes, user, address)
+    }
 }
 
 /// The bound sockets of a primary. Used on one thread only.
@@ -132,6 +145,9 @@ package final class PrimarySockets {
                 socket.send(Message.encode(.refusal(refusal), to: topic))
             }
         }
+        var origin: PeerOrigin {
+            PeerOrigin(user: received.peer.flatMap { access?.user(ofPeer: $0) }, address: received.address)
+        }
         switch router.subscription(topic) {
         case .store(let store, .receipts(let session)) where socket === receipts:
             // The end of a subscription has no user if a connection broke.
@@ -142,7 +158,7 @@ package final class PrimarySockets {
             do throws(Rejection) {
                 let sender = try access?.sender(received.peer, to: store)
                 socket.permittedTopics.insert(Array(topic))
-                hosted.subscribed(to: .receipts(session), of: store, from: sender, user: sender?.user)
+                hosted.subscribed(to: .receipts(session), of: store, from: sender, origin)
             } catch {
                 refuse(Refusal(error))
             }
@@ -155,8 +171,7 @@ package final class PrimarySockets {
         case .store(let store, _) where !socket.stores.contains(store):
             refuse(Refusal(Rejection(.notPermitted, "the store \"\(store)\" is published at another endpoint")))
         case .store(let store, let subject) where begins:
-            let user = received.peer.flatMap { access?.user(ofPeer: $0) }
-            hosted.subscribed(to: subject, of: store, from: nil, user: user)
+            hosted.subscribed(to: subject, of: store, from: nil, origin)
         case .store(let store, let subject): hosted.unsubscribed(from: subject, of: store)
         case .answer:
             // The refusal names the stores of the endpoint only.
@@ -176,5 +191,5 @@ package final class PrimarySockets {
     }
 
     /// The next message of a sender, and the peer that sent it, as the access control names it.
-    func nextActions() -> (message: [UInt8], user: String?)? { puller.next() }
+    func nextActions() -> PeerMessage? { puller.next() }
 }

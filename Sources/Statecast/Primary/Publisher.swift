@@ -49,6 +49,8 @@ final class Publisher {
         let topic: ArraySlice<UInt8>
         /// The key of the subscriber; `nil` without keys, and for the end of a subscription because a connection broke.
         let peer: String?
+        /// As ``PeerMessage/address``.
+        let address: String?
     }
 
     /// Receives subscriptions and unsubscriptions, at most `maxSubscriptionsPerTurn`; without the ends of those to a
@@ -61,10 +63,10 @@ final class Publisher {
     func receiveSubscriptions(onExcess: (_ countsByPeer: [String: Int]) -> Void) -> [Received] {
         var received: [Received] = []
         for _ in 0..<maxMessagesPerTurn {
-            guard let (message, user) = socket.next() else { break }
-            let (topic, subscriber) = (message.dropFirst(), user.flatMap(Subscriber.init))
+            guard let message = socket.next() else { break }
+            let (topic, subscriber) = (message.bytes.dropFirst(), message.user.flatMap(Subscriber.init))
             let event: Received.Event
-            switch message.first {
+            switch message.bytes.first {
             case 1:
                 subscriptions.begin(topic, by: subscriber)
                 event = .subscribed
@@ -73,7 +75,9 @@ final class Publisher {
                 event = .lastUnsubscribed
             default: event = .malformed
             }
-            received.append(Received(event: event, topic: topic, peer: subscriber?.peer))
+            received.append(
+                Received(event: event, topic: topic, peer: subscriber?.peer, address: message.address)
+            )
         }
         guard subscriptions.count > maxSubscriptions else { return received }
         onExcess(subscriptions.countsByPeer)

@@ -14,6 +14,8 @@ final class RenewableSocket: BoundSocket {
     private let options: SocketOptions
     private let services: Services
     private let onReadable: () -> Void
+    /// Whether the addresses of peers are read: not with each action.
+    private let hasAddresses: Bool
     private var timer: DeadlineTimer?
     /// Bound, or to be bound again; `nil` if there is none yet, for lack of a resource.
     private(set) var current: OpenSocket?
@@ -65,6 +67,7 @@ final class RenewableSocket: BoundSocket {
         self.options = options
         self.services = services
         self.onReadable = onReadable
+        hasAddresses = kind == .xpub && endpoint.transport == .tcp
         folder = current.socket.folder
         self.current = current
         watch(current)
@@ -91,10 +94,7 @@ final class RenewableSocket: BoundSocket {
         didSet { bound?.watch?.wantsReadable = wantsMessages }
     }
 
-    func next() -> (message: [UInt8], user: String?)? {
-        options.security == nil
-            ? bound?.socket.next(services.logger).map { ($0, nil) } : bound?.socket.nextFromUser(services.logger)
-    }
+    func next() -> PeerMessage? { bound?.socket.nextFromPeer(hasAddress: hasAddresses, services.logger) }
 
     func send(_ message: [UInt8]) {
         do throws(ZeroMQError) { _ = try bound?.socket.send(message) } catch {

@@ -67,6 +67,8 @@ package protocol RunningStore: AnyObject {
     /// The last published revision, its history, and the primary's incarnation.
     var position: Position { get }
     var nextDeadline: Instant { get }
+    /// What it has done, for those who look at its peers.
+    var activity: StoreActivity { get }
     /// The number of a session's next action; `nil` if there is no such session.
     func nextNumber(of session: SessionID) -> ActionNumber?
     /// A queue or table that is beyond its limit, which only a fault can cause.

@@ -14,6 +14,7 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     let effects: EffectRunner
     private let results: EventQueue<StoreResult>
     private(set) var engine: StoreEngine<State>
+    private var counts = StoreActivity()
     private var isServed = false
     /// When the journal last had no room.
     private var lastFull: Instant?
@@ -42,6 +43,11 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
     var name: StoreName { definition.name }
     var position: Position { engine.position }
     var nextDeadline: Instant { read { $0.nextDeadline } }
+    var activity: StoreActivity {
+        var activity = counts
+        activity.commits = journal?.writer.commitTimes ?? RecentTimes()
+        return activity
+    }
     func nextNumber(of session: SessionID) -> ActionNumber? { read { $0.nextNumber(of: session) } }
     var exceededLimit: String? { read { $0.exceededLimit } }
     var intake: StoreIntake {
@@ -205,7 +211,9 @@ final class StoreShell<State: Codable & Equatable & Sendable>: RunningStore {
             journal?.writer.removeCrashes(of: session, number)
         case .resumeJournal: journal?.writer.resume()
         case .returnRequests(let requests): clients.close(returning: requests)
-        case .count(let event): metrics.count(event)
+        case .count(let event):
+            metrics.count(event)
+            counts.count(event)
         case .log(let notice): log.log(notice)
         }
     }

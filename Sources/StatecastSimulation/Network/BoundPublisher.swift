@@ -5,8 +5,8 @@ import StatecastProtocol
 /// An XPUB with connections of subscribers.
 final class BoundPublisher: SimulatedSocket {
     private(set) var pipes: [FeedPipe] = []
-    /// What has arrived: a flag and a topic each, with the User-Id.
-    private var requests: Deque<(message: [UInt8], user: String?)> = []
+    /// What has arrived: a flag and a topic each.
+    private var requests: Deque<PeerMessage> = []
     private var acceptedCount = 0
     /// Called with each message that the node sends. Whether it is sent.
     var onSend: ([UInt8]) -> Bool = { _ in true }
@@ -33,7 +33,7 @@ final class BoundPublisher: SimulatedSocket {
         } else {
             guard pipe.filter.remove(topic) != nil, hasKeys || !isWanted(topic) else { return }
         }
-        requests.append(([begins ? 1 : 0] + topic, pipe.userID))
+        requests.append(PeerMessage([begins ? 1 : 0] + topic, from: pipe.userID))
         arrives(at: network.world.now)
     }
 
@@ -42,14 +42,14 @@ final class BoundPublisher: SimulatedSocket {
         guard let index = pipes.firstIndex(where: { $0 === pipe }) else { return }
         pipes.remove(at: index)
         for topic in pipe.filter.sorted(by: { $0.lexicographicallyPrecedes($1) }) where hasKeys || !isWanted(topic) {
-            requests.append(([0] + topic, nil))
+            requests.append(PeerMessage([0] + topic, from: nil))
         }
         if !requests.isEmpty { arrives(at: network.world.now) }
     }
 
     private func isWanted(_ topic: [UInt8]) -> Bool { pipes.contains { $0.filter.contains(topic) } }
 
-    override func next() -> (message: [UInt8], user: String?)? {
+    override func next() -> PeerMessage? {
         let next = requests.popFirst()
         if let key = next?.user?.split(separator: " ").first { onUser(String(key)) }
         return next
@@ -72,7 +72,7 @@ final class BoundPuller: SimulatedSocket {
 
     /// The next message, fairly among the connections. A broken connection stays until it is empty: what had arrived
     /// can still be read.
-    override func next() -> (message: [UInt8], user: String?)? {
+    override func next() -> PeerMessage? {
         pipes.removeAll { $0.isBroken && $0.isEmpty }
         for offset in pipes.indices {
             let pipe = pipes[(nextPipe + offset) % pipes.count]
@@ -80,7 +80,7 @@ final class BoundPuller: SimulatedSocket {
             nextPipe = (nextPipe + offset + 1) % pipes.count
             let user = hasKeys ? UserRights.key(of: pipe.user) : nil
             user.map(onUser)
-            return (message, user)
+            return PeerMessage(message, from: user)
         }
         return nil
     }
@@ -112,7 +112,7 @@ class SimulatedSocket: BoundSocket {
         network.bind(self)
     }
 
-    func next() -> (message: [UInt8], user: String?)? { nil }
+    func next() -> PeerMessage? { nil }
     func send(_ message: [UInt8]) {}
     var nextArrival: Instant? { nil }
     func breakConnections() {}

@@ -47,6 +47,7 @@ final class ReplicaProcess {
             from: endpoints.joined(separator: ","),
             hasKeys: false,
             limits: limits,
+            name: PeerName(name),
             environment: SimulatedEnvironment(process),
             output: output,
             logger: .silent

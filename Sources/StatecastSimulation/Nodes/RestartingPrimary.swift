@@ -180,6 +180,9 @@ final class RestartingPrimary: @unchecked Sendable {
         )
     }
 
+    /// The peers of a store that it lists.
+    func peers(of store: StoreName) -> Peers? { driver?.peers(of: store) }
+
     /// The host of the database in the network.
     static let database = "database"
 
@@ -204,7 +207,8 @@ final class RestartingPrimary: @unchecked Sendable {
             }
         )
         let names = Set(stores.map(\.name))
-        return (driver, PrimarySockets(configuration, [names], access, logger: .silent) { socket($0, of: process) })
+        let all = names.union(configuration.peerStores(of: names))
+        return (driver, PrimarySockets(configuration, [all], access, logger: .silent) { socket($0, of: process) })
     }
 
     private func access(_ environment: SimulatedEnvironment) -> AccessControl {

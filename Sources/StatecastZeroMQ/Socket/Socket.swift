@@ -180,17 +180,23 @@ package struct Socket: ~Copyable {
         }
     }
 
-    /// Receives the next message and its user, without blocking.
+    /// Receives the next message, its user and the address that it came from, without blocking.
     ///
-    /// - Returns: the message, and the name that ``AuthenticationHandler/Decision`` gave the peer's user; `nil` on a
-    ///   socket without CURVE, and for the end of a subscription because a connection broke.
+    /// - Parameter hasAddress: whether the transport has addresses. Over another one, a peer can send one of its own.
+    /// - Returns: the message; the name that ``AuthenticationHandler/Decision`` gave the peer's user, `nil` on a socket
+    ///   without CURVE; the peer's IP address. For the end of a subscription because a connection broke, both are `nil`.
     /// - Throws: as ``receive()``.
-    package func receiveFromUser() throws(ZeroMQError) -> (message: Incoming, user: String?)? {
-        var user: String?
+    package func receiveFromPeer(
+        hasAddress: Bool
+    ) throws(ZeroMQError) -> (message: Incoming, user: String?, address: String?)? {
+        var (user, address): (String?, String?)
         // Without CURVE, a peer can send a name of its own.
         let isNamed = options.security != nil
-        let message = try receive { if isNamed { user = zmq_msg_gets($0, "User-Id").map { String(cString: $0) } } }
-        return message.map { ($0, user) }
+        let message = try receive {
+            if isNamed { user = zmq_msg_gets($0, "User-Id").map { String(cString: $0) } }
+            if hasAddress { address = zmq_msg_gets($0, "Peer-Address").map { String(cString: $0) } }
+        }
+        return message.map { ($0, user, address) }
     }
 
     /// Receives the frames of the next message without blocking.
