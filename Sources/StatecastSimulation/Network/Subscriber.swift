@@ -136,6 +136,9 @@ final class Subscriber: Transport {
         return pipe != nil
     }
 
+    /// Whether requests are lost on a connection.
+    var losesRequests: Bool { links.contains { $0.pipe?.silentDirections.contains(.up) ?? false } }
+
     /// A connection breaks.
     ///
     /// - Parameter noticedAfter: when the server notices it; what it publishes until then is lost.
