@@ -256,14 +256,6 @@ let examples: [Target] = [
         path: "Examples/HostSampling",
         swiftSettings: settings
     ),
-    .executableTarget(
-        name: "fleet-agent",
-        dependencies: [
-            "StatecastCommandLine", "FleetApp", "HostSampling", "Statecast", argumentParser, logging, lifecycle,
-        ],
-        path: "Examples/FleetAgent",
-        swiftSettings: settings
-    ),
 ]
 
 let executables: [Target] = [
@@ -277,37 +269,26 @@ let executables: [Target] = [
         ],
         swiftSettings: settings
     ),
-    .executableTarget(
-        name: "statecast-primary",
+    .target(
+        name: "StatecastCommands",
         dependencies: [
-            "StatecastCommandLine", "CounterApp", "FleetApp", "Statecast", "StatecastJournal", "StatecastSQLite",
-            "StatecastPostgres", argumentParser, logging,
+            "StatecastCommandLine", "CounterApp", "FleetApp", "HostSampling", "StatecastTerminal", "StatecastCoding",
+            "StatecastJSON", "StatecastProtocol", "Statecast", "StatecastJournal", "StatecastSQLite",
+            "StatecastPostgres", argumentParser, logging, lifecycle,
         ],
         swiftSettings: settings
     ),
+    // Its product is `statecast`: a module of that name would be taken for the library's where letters have no case.
+    .executableTarget(name: "statecast-command", dependencies: ["StatecastCommands"], swiftSettings: settings),
+    .executableTarget(name: "statecast-primary", dependencies: ["StatecastCommands"], swiftSettings: settings),
+    .executableTarget(name: "statecast-replica", dependencies: ["StatecastCommands"], swiftSettings: settings),
+    .executableTarget(name: "statecast-send", dependencies: ["StatecastCommands"], swiftSettings: settings),
+    .executableTarget(name: "statecast-journal", dependencies: ["StatecastCommands"], swiftSettings: settings),
+    .executableTarget(name: "statecast-keys", dependencies: ["StatecastCommands"], swiftSettings: settings),
     .executableTarget(
-        name: "statecast-replica",
-        dependencies: [
-            "StatecastCommandLine", "FleetApp", "StatecastCoding", "Statecast", argumentParser, logging,
-        ],
-        swiftSettings: settings
-    ),
-    .executableTarget(
-        name: "statecast-send",
-        dependencies: ["StatecastCommandLine", "StatecastCoding", "Statecast", argumentParser, logging],
-        swiftSettings: settings
-    ),
-    .executableTarget(
-        name: "statecast-journal",
-        dependencies: [
-            "StatecastCommandLine", "StatecastCoding", "StatecastJSON", "StatecastProtocol", "Statecast",
-            "StatecastJournal", "StatecastSQLite", "StatecastPostgres", argumentParser,
-        ],
-        swiftSettings: settings
-    ),
-    .executableTarget(
-        name: "statecast-keys",
-        dependencies: ["StatecastCommandLine", "Statecast", argumentParser],
+        name: "fleet-agent",
+        dependencies: ["StatecastCommands"],
+        path: "Examples/FleetAgent",
         swiftSettings: settings
     ),
     .executableTarget(
@@ -456,8 +437,8 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "statecast-primary", "poison-primary", "statecast-crash-test", "statecast-replica", "statecast-send",
-            "statecast-journal", "statecast-keys", "statecast-simulate", "fleet-agent", "counter-example",
-            "counter-service",
+            "statecast-journal", "statecast-keys", "statecast-command", "statecast-simulate", "fleet-agent",
+            "counter-example", "counter-service",
             "Statecast",
             "StatecastProtocol", "PostgresCluster", subprocess,
         ],
@@ -506,12 +487,15 @@ let package = Package(
         .library(name: "StatecastJSON", targets: ["StatecastJSON"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
         .library(name: "StatecastSmartCopy", targets: ["StatecastSmartCopy"]),
+        .executable(name: "statecast", targets: ["statecast-command"]),
         .executable(name: "statecast-primary", targets: ["statecast-primary"]),
         .executable(name: "statecast-replica", targets: ["statecast-replica"]),
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
         .executable(name: "statecast-keys", targets: ["statecast-keys"]),
-    ] as [Product]).filter { product in targets.contains { $0.name == product.name } },
+    ] as [Product]).filter { product in
+        targets.contains { [product.name, "\(product.name)-command"].contains($0.name) }
+    },
     traits: [
         .trait(
             name: "SmartCopy",

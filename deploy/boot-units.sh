@@ -3,7 +3,7 @@
 # the agent arrive at a replica, that nothing was restarted, and that a reload and a stop work. systemd-analyze does not
 # notice that a unit forbids a call that a program or a library makes.
 #
-# Usage: deploy/boot-units.sh PROGRAMS     (the folder of the executables; on Linux, as root, with systemd-nspawn)
+# Usage: deploy/boot-units.sh PROGRAMS     (the folder of the executable; on Linux, as root, with systemd-nspawn)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,7 +14,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir -p "$work"/{bin,system/multi-user.target.wants,keys,etc}
-cp "$programs"/{statecast-primary,statecast-replica,statecast-keys,fleet-agent} "$work/bin/"
+# As they are installed.
+cp "$programs/statecast" "$work/bin/"
+for name in statecast-primary statecast-replica statecast-keys fleet-agent; do ln -s statecast "$work/bin/$name"; done
 cp "$here"/*.service "$work/system/"
 cp "$here"/keys/*.conf "$work/keys/"
 cp "$here"/../config/*.json "$work/etc/"
@@ -131,7 +133,7 @@ UNIT
 ln -s ../check.service "$work/system/multi-user.target.wants/"
 
 # The libraries of a toolchain, unless the executables contain them.
-libraries=$(ldd "$programs/statecast-primary" | sed -n 's|.*=> \(/.*\)/libswiftCore.so .*|\1|p')
+libraries=$(ldd "$programs/statecast" | sed -n 's|.*=> \(/.*\)/libswiftCore.so .*|\1|p')
 # Without systemd, nothing registers the container, and all containers have the same control group.
 unregistered=()
 [ -d /run/systemd/system ] || unregistered=(--register=no --keep-unit)

@@ -1,9 +1,9 @@
 import StatecastCore
 
 /// Formats numbers for people. No input traps.
-enum HumanUnits {
+package enum HumanUnits {
     /// With a number of decimals, such as `0.42`.
-    static func fixed(_ value: Double, decimals: Int) -> String {
+    package static func fixed(_ value: Double, decimals: Int) -> String {
         guard value.isFinite, value.magnitude < 1e12 else { return "\(value)" }
         let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
         let scaled = Int((value.magnitude * Double(scale)).rounded())
@@ -32,7 +32,7 @@ enum HumanUnits {
     }
 
     /// A length of time in its two largest units, such as `3d 4h`, `12m 5s` or `42s`.
-    static func duration(seconds: Double) -> String {
+    package static func duration(seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e15 else { return "\(seconds)s" }
         let whole = Int(max(0, seconds))
         let (days, hours, minutes) = (whole / 86_400, whole / 3_600 % 24, whole / 60 % 60)

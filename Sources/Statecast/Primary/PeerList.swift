@@ -42,7 +42,8 @@ final class PeerList {
 
     /// Where a row comes from.
     private enum Source {
-        case replica(Position?)
+        /// - Parameter announced: how far it was then, and when.
+        case replica(Position?, announced: (lag: UInt64?, at: Instant))
         /// - Parameter last: the number of its next action when the rates were measured.
         case sender(SessionID, last: ActionNumber?)
     }
@@ -50,6 +51,8 @@ final class PeerList {
     /// Further peers are not listed. The patch of all of them has to fit into a frame.
     static let maxPeers = 4096
     private static let interval = Duration.seconds(1)
+    /// Beyond it, a replica whose position is not the newest one lags.
+    private static let maxAnnouncementAge = Duration.seconds(5)
 
     /// - Returns: `nil` if the name of the list would be too long.
     init?(of listed: any RunningStore, on node: NodeServices) {
@@ -116,7 +119,7 @@ final class PeerList {
         case .peer(let nonce, let name, let position):
             guard let id = row(nonce.peerID, .replica, origin) else { return }
             list.peers[id]?.name = name.description
-            sources[id] = .replica(position)
+            sources[id] = .replica(position, announced: (lag(of: position), environment.now))
         case .receipts(let session):
             guard let id = row(session.peerID, .sender, origin) else { return }
             sources[id] = sources[id] ?? .sender(session, last: nil)
@@ -149,11 +152,17 @@ final class PeerList {
         switch topic {
         case .peer(let nonce, _, let position):
             // It has announced another one before.
-            guard case .replica(position) = sources[nonce.peerID] else { return }
+            guard case .replica(position, _) = sources[nonce.peerID] else { return }
             ended.insert(nonce.peerID)
         case .receipts(let session): ended.insert(session.peerID)
         default: break
         }
+    }
+
+    /// The revisions from a position to the newest one; `nil` if it is of another history.
+    private func lag(of position: Position?) -> UInt64? {
+        guard let position, case let head = listed.position, position.lineage == head.lineage else { return nil }
+        return UInt64(head.revision.distance(beyond: position.revision))
     }
 
     private func unfollowed() { (isFollowed, measured) = (false, nil) }
@@ -190,17 +199,17 @@ final class PeerList {
     func update() -> Peers {
         for id in ended { (list.peers[id], sources[id]) = (nil, nil) }
         ended = []
-        let (head, activity) = (listed.position, listed.activity)
-        for case (let id, .replica(let position)) in sources {
-            let lag = position.flatMap { position in
-                position.lineage == head.lineage ? UInt64(head.revision.distance(beyond: position.revision)) : nil
-            }
+        let (now, activity) = (environment.now, listed.activity)
+        for case (let id, .replica(let position, let announced)) in sources {
+            // One that follows announces its progress in time.
+            let isRecent = announced.at.duration(to: now) < Self.maxAnnouncementAge
+            let lag = isRecent ? announced.lag : lag(of: position)
             let revision = position?.revision.rawValue
             guard let peer = list.peers[id], peer.lag != lag || peer.revision != revision else { continue }
             list.peers[id]?.lag = lag
             list.peers[id]?.revision = revision
         }
-        list.revision = head.revision.rawValue
+        list.revision = listed.position.revision.rawValue
         list.commitP99 = activity.commits.percentile99.map { ($0 / .microseconds(1)).rounded() / 1000 }
         list.rejected = activity.rejected
         return list

@@ -32,7 +32,8 @@ public struct Peer: Codable, Equatable, Sendable {
     public internal(set) var address: String?
     /// The revision that a replica has, as announced within the last three seconds; `nil` before its first state.
     public internal(set) var revision: UInt64?
-    /// The revisions from there to the primary's newest one; `nil` if the replica has another history.
+    /// How many revisions the replica was behind when it announced that, or is now, if that is more than five seconds
+    /// ago; `nil` if it has another history.
     public internal(set) var lag: UInt64?
     /// When it was connected, by the primary's clock, in milliseconds since 1970.
     public let since: Int64

@@ -94,6 +94,14 @@ public struct PrimaryConfiguration: Sendable {
                 feeds.append((endpoint, [store]))
             }
         }
+        // A handshake at the endpoint needs the right to each of its stores.
+        if security != nil,
+            let list = stores.first(where: { list in
+                list.isOfPeers && feeds.contains { $0.stores.contains(list) && !$0.stores.allSatisfy(\.isOfPeers) }
+            })
+        {
+            throw StatecastError(.definition, "with keys, \(list) needs an endpoint in storeEndpoints that no store has")
+        }
         return feeds
     }
 

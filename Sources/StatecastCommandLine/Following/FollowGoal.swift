@@ -9,6 +9,8 @@ package struct FollowGoal: Sendable {
         case never
         /// The first live state.
         case firstState
+        /// The first live state that has something at this path.
+        case firstPart(StatePath)
         /// The first state with this revision or a later one.
         case revision(Revision)
     }
@@ -32,6 +34,7 @@ package struct FollowGoal: Sendable {
         switch end {
         case .never: false
         case .firstState: true
+        case .firstPart(let path): path.part(of: snapshot.state) != nil
         case .revision(let revision): snapshot.revision >= revision
         }
     }

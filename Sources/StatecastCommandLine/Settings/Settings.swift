@@ -9,7 +9,7 @@ import StatecastJSON
 package enum SettingKey: String, CaseIterable, Sendable {
     case app, publish, actions, receipts, advertiseActions, highWaterMark
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes, lease
-    case from, store, insecure, busyPollingMax, maxMemory, timeout, interval
+    case from, store, name, peers, insecure, busyPollingMax, maxMemory, timeout, interval
     case keys, access, primaryKey
     case monitor, insecureHttp, metricsFile
     case logLevel, logFormat

@@ -63,6 +63,8 @@ package struct Upstream: Sendable {
     package let endpoint: String
     /// The store's name.
     package let store: String
+    /// Under which a replica is listed; `nil` for the default.
+    private let name: String?
     private let plaintext: PlaintextPolicy
     private let security: ClientSecurity?
     private let sends: Bool
@@ -73,8 +75,10 @@ package struct Upstream: Sendable {
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
     fileprivate static let standardReceipts = "tcp://127.0.0.1:7102"
 
-    /// - Parameter sends: whether the command sends actions; otherwise it follows the store or reads its schema.
-    package init(_ settings: Settings, sends: Bool = false) async throws {
+    /// - Parameters:
+    ///   - sends: whether the command sends actions; otherwise it follows the store or reads its schema.
+    ///   - ofPeers: whether it follows the list of the store's peers.
+    package init(_ settings: Settings, sends: Bool = false, ofPeers: Bool = false) async throws {
         self.sends = sends
         let keys = try await settings.nodeKeys()
         security = try await settings.text(.primaryKey, with: keys).flatMap { text in
@@ -89,7 +93,8 @@ package struct Upstream: Sendable {
         endpoint =
             try await settings.endpoints(.from)
             ?? (sends && security != nil ? Self.standardReceipts : Self.standardEndpoint)
-        store = try await settings.text(.store) ?? "fleet"
+        store = (try await settings.text(.store) ?? "fleet") + (ofPeers ? StoreName.suffixOfPeers : "")
+        name = try await settings.text(.name)
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
         busyPollingMax = try await settings.busyPollingMax()
         maxMemory = try await settings.maxMemory()
@@ -101,6 +106,7 @@ package struct Upstream: Sendable {
         (configuration.plaintext, configuration.security) = (plaintext, security)
         if let busyPollingMax { configuration.maxBusyPolling = busyPollingMax }
         configuration.maxMemory = maxMemory
+        if let name { configuration.name = name }
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 

@@ -11,23 +11,39 @@ import StatecastThreading
 
 /// Renders a state for a terminal.
 package protocol Picture: Sendable {
+    /// What single keys choose, such as an order.
+    var keys: [PictureFrame.Choice] { get }
     /// The picture of a state, or the part of it that the frame shows.
     ///
     /// - Parameter earlier: a state that was shown before, to mark what has changed since; `nil` marks nothing.
     func page(of state: FollowedState, since earlier: FollowedState?, in frame: PictureFrame) -> PicturePage
 }
 
+extension Picture {
+    package var keys: [PictureFrame.Choice] { [] }
+}
+
 /// The part of a screen for a picture.
 package struct PictureFrame: Sendable, Equatable {
+    /// A key of a picture's own, and what it chooses.
+    package struct Choice: Sendable {
+        let key: Character
+        let name: String
+
+        package init(key: Character, name: String) { (self.key, self.name) = (key, name) }
+    }
+
     /// The most columns of a line.
     package let columns: Int
     /// The most lines; `nil`: unlimited.
     package let rows: Int?
     /// The first line below the picture's headings to show. A picture that ends before shows its last lines.
     package let first: Int
+    /// The last of the picture's own keys; `nil` before the first one.
+    package let choice: Character?
 
-    package init(columns: Int, rows: Int?, first: Int = 0) {
-        (self.columns, self.rows, self.first) = (columns, rows, first)
+    package init(columns: Int, rows: Int?, first: Int = 0, choice: Character? = nil) {
+        (self.columns, self.rows, self.first, self.choice) = (columns, rows, first, choice)
     }
 }
 
@@ -73,6 +89,7 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     /// The state since which changes are marked, and the time at which it became that.
     private var marked: (state: FollowedState, at: ContinuousClock.Instant)?
     private var first = 0
+    private var choice: Character?
 
     package init(_ content: Content, on output: LineOutput, mode: DrawMode) {
         self.content = content
@@ -108,7 +125,8 @@ package actor LivePicture<Content: Picture>: StateDisplay {
             leave()
             // A key or a signal must not draw it again.
             shown = nil
-            let page = content.page(of: state, since: nil, in: PictureFrame(columns: Terminal.size.columns, rows: nil))
+            let frame = PictureFrame(columns: Terminal.size.columns, rows: nil, choice: choice)
+            let page = content.page(of: state, since: nil, in: frame)
             try await output.write(page.lines.map { plain($0.text) }.joined(separator: "\n"))
         } else if mode == .live {
             try await draw()
@@ -145,7 +163,7 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         let log = LineLogHandler.pictureLine.withLock(\.self).map { plain($0).wrapped(to: columns) } ?? []
         let notice = log.prefix(max(0, rows - help - 3))
         let (margin, room) = (2, rows - help - notice.count)
-        let frame = PictureFrame(columns: max(0, columns - margin), rows: room, first: first)
+        let frame = PictureFrame(columns: max(0, columns - margin), rows: room, first: first, choice: choice)
         let page = content.page(of: state, since: marked?.state, in: frame)
         first = page.first
         var lines = page.lines.prefix(room).map { line in
@@ -155,7 +173,8 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         if help > 0 {
             lines += Array(repeating: "", count: max(0, rows - help - lines.count))
             let position = first > 0 ? ", from line \(first + 1) on" : ""
-            lines.append(styled((PictureKey.help + position).padded(to: columns), "\u{1B}[7m"))
+            let own = content.keys.map { "\($0.key) \($0.name), " }.joined()
+            lines.append(styled((own + PictureKey.help + position).padded(to: columns), "\u{1B}[7m"))
         }
         return lines
     }
@@ -193,6 +212,9 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         case .end: first = .max / 2
         // Ends the command in the same way as Ctrl-C.
         case .quit: kill(getpid(), SIGINT)
+        case .other(let key):
+            guard content.keys.contains(where: { $0.key == key }) else { return }
+            choice = key
         }
         try? await draw()
     }

@@ -9,8 +9,10 @@
 /// A key that a ``LivePicture`` obeys.
 enum PictureKey: Equatable, Sendable {
     case up, down, pageUp, pageDown, home, end, quit
+    /// A character that may be one of the picture's own.
+    case other(Character)
 
-    /// The keys that input of a terminal begins with, and the number of its bytes. Other keys are skipped.
+    /// The keys that input of a terminal consists of. Other control sequences are skipped.
     static func keys(in bytes: [UInt8]) -> [PictureKey] {
         var (keys, rest) = ([PictureKey](), bytes[...])
         while let first = rest.first {
@@ -21,6 +23,7 @@ enum PictureKey: Equatable, Sendable {
                 // Another control sequence ends with a letter or a tilde (ECMA-48, section 5.4).
                 rest = rest.dropFirst(2).drop { !(0x40...0x7E).contains($0) }.dropFirst()
             } else {
+                if (0x21...0x7E).contains(first) { keys.append(.other(Character(Unicode.Scalar(first)))) }
                 rest = rest.dropFirst(first == 0x1B ? 2 : 1)
             }
         }

@@ -1,12 +1,11 @@
-import ArgumentParser
+package import ArgumentParser
 import Foundation
 import Statecast
 import StatecastCommandLine
 import StatecastPostgres
 
-@main
-struct JournalCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct JournalCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "statecast-journal",
         abstract: "Inspects, checks and copies the journal of a store.",
         discussion: """
@@ -39,20 +38,7 @@ struct JournalCommand: AsyncParsableCommand {
         ]
     )
 
-    /// argument-parser reports an unknown subcommand only as an unexpected argument.
-    static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        if let message = message(forUnknown: arguments.first) { exit(withError: ValidationError(message)) }
-        await main(arguments)
-    }
-
-    private static func message(forUnknown word: String?) -> String? {
-        let known = configuration.subcommands.compactMap { $0.configuration.commandName }
-        guard let word, !word.hasPrefix("-"), word != "help", !known.contains(word) else { return nil }
-        let hint =
-            word.nearest(among: known).map { "did you mean \($0)?" } ?? "there are \(known.joined(separator: ", "))."
-        return "There is no subcommand \"\(VisibleText.line(word))\": \(hint)"
-    }
+    package init() {}
 }
 
 struct JournalArgument: ParsableArguments {

@@ -1,12 +1,11 @@
-import ArgumentParser
+package import ArgumentParser
 import Logging
 import Statecast
 import StatecastCommandLine
 import StatecastJournal
 
-@main
-struct PrimaryCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct PrimaryCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "statecast-primary",
         abstract: "Owns a store: receives actions, and publishes the changes of the state.",
         discussion: """
@@ -66,6 +65,15 @@ struct PrimaryCommand: AsyncParsableCommand {
         )
     )
     var receipts: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The endpoint at which the store's peers are listed, as the store NAME.peers, or off. With --keys they are "
+                + "listed only if this is given. (STATECAST_PEERS, default: the endpoint of --publish)",
+            valueName: "endpoint"
+        )
+    )
+    var peers: String?
 
     @Option(
         help: ArgumentHelp(
@@ -165,13 +173,16 @@ struct PrimaryCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    func run() async throws {
+    package init() {}
+
+    package func run() async throws {
         Hangup.ignore()
         try await reportingFailures {
             let settings = try await common.settings(
                 [
                     .app: .text(app), .store: .text(store),
                     .publish: .text(publish), .actions: .text(actions), .receipts: .text(receipts),
+                    .peers: .text(peers),
                     .keys: .text(keys), .access: .text(access),
                     .advertiseActions: .text(advertiseActions),
                     .journal: .text(journal), .durability: .text(durability),
@@ -182,9 +193,10 @@ struct PrimaryCommand: AsyncParsableCommand {
             )
             let monitoring = try await Monitoring(settings)
             let logger = Logger(label: "statecast.primary")
-            let primary = try PrimaryNode(configuration: try await PrimaryConfiguration(settings), logger: logger)
             let app = try await settings.choice(.app, default: ServedApp.fleet)
             let store = try await settings.text(.store) ?? app.storeName
+            let configuration = try await PrimaryConfiguration(settings, store: store)
+            let primary = try PrimaryNode(configuration: configuration, logger: logger)
             let journal = try await JournalLocation.journal(settings, store: store)
             let served = try app.serve(as: store, on: primary, journal: journal, logger: logger)
             try await SignalledRun.until(

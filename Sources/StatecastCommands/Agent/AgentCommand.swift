@@ -1,4 +1,4 @@
-import ArgumentParser
+package import ArgumentParser
 import FleetApp
 import HostSampling
 import Logging
@@ -6,9 +6,8 @@ import ServiceLifecycle
 import Statecast
 import StatecastCommandLine
 
-@main
-struct AgentCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct AgentCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "fleet-agent",
         abstract: "Samples this host and sends the samples to a fleet store.",
         discussion: """
@@ -33,7 +32,9 @@ struct AgentCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    func run() async throws {
+    package init() {}
+
+    package func run() async throws {
         try await reportingFailures {
             let settings = try await common.settings(
                 upstream.flags.merging([.interval: .text(interval)]) { flag, _ in flag }

@@ -1,10 +1,9 @@
-import ArgumentParser
+package import ArgumentParser
 import Statecast
 import StatecastCommandLine
 
-@main
-struct KeysCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct KeysCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "statecast-keys",
         abstract: "Makes and shows the keys of nodes, for encrypted and authenticated connections.",
         discussion: """
@@ -16,6 +15,8 @@ struct KeysCommand: AsyncParsableCommand {
         version: Release.line(of: "statecast-keys"),
         subcommands: [GenerateCommand.self, ShowCommand.self, FingerprintCommand.self]
     )
+
+    package init() {}
 }
 
 struct GenerateCommand: AsyncParsableCommand {

@@ -1,13 +1,12 @@
-import ArgumentParser
+package import ArgumentParser
 import FleetApp
 import Logging
 import Statecast
 import StatecastCoding
 import StatecastCommandLine
 
-@main
-struct ReplicaCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct ReplicaCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "statecast-replica",
         abstract: "Follows a store and shows its state.",
         discussion: """
@@ -27,6 +26,15 @@ struct ReplicaCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var upstream: UpstreamOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The name under which the primary lists this replica among the store's peers. (STATECAST_NAME, default: "
+                + "HOST:PID)",
+            valueName: "name"
+        )
+    )
+    var name: String?
 
     @Option(
         help: ArgumentHelp(
@@ -63,11 +71,13 @@ struct ReplicaCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    func run() async throws {
+    package init() {}
+
+    package func run() async throws {
         try await reportingFailures {
             let isPicture = !json && Terminal.isTerminal(.standard) && (once || Terminal.isControllable)
             let settings = try await common.settings(
-                upstream.flags.merging([.timeout: .text(timeout)]) { flag, _ in flag },
+                upstream.flags.merging([.timeout: .text(timeout), .name: .text(name)]) { flag, _ in flag },
                 screen: isPicture && !once ? .picture : .lines
             )
             let upstream = try await Upstream(settings)

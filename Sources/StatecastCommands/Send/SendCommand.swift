@@ -1,12 +1,11 @@
-import ArgumentParser
+package import ArgumentParser
 import Logging
 import Statecast
 import StatecastCoding
 import StatecastCommandLine
 
-@main
-struct SendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct SendCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "statecast-send",
         abstract: "Sends actions to a store, and prints the outcome of each.",
         discussion: """
@@ -76,7 +75,7 @@ struct SendCommand: AsyncParsableCommand {
     @Argument(help: "Its payload: JSON, fields such as step=7, @file or -; {} if left out.")
     var payload: [String] = []
 
-    func validate() throws {
+    package func validate() throws {
         if action == "help", payload.isEmpty { throw CleanExit.helpRequest(self) }
         let ways = [action != nil, ndjson, list, ping].count { $0 }
         guard ways == 1 else {
@@ -100,7 +99,9 @@ struct SendCommand: AsyncParsableCommand {
         return try await settings.duration(.timeout) ?? (ndjson ? nil : Self.standardTimeout)
     }
 
-    func run() async throws {
+    package init() {}
+
+    package func run() async throws {
         try await reportingFailures {
             let request = try action.map { try ActionRequest(name: $0, payload: payload) }
             let settings = try await common.settings(

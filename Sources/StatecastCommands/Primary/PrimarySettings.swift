@@ -6,8 +6,8 @@ import StatecastPostgres
 import StatecastSQLite
 
 extension PrimaryConfiguration {
-    /// Reads the settings; absent ones keep their defaults.
-    init(_ settings: Settings) async throws {
+    /// Reads the settings of a node with one store; absent ones keep their defaults.
+    init(_ settings: Settings, store: String) async throws {
         self.init()
         publish = try await settings.endpoint(.publish) ?? publish
         actions = try await settings.endpoint(.actions) ?? actions
@@ -19,6 +19,8 @@ extension PrimaryConfiguration {
         journal.historyBytes = try await settings.bytes(.historyBytes, min: 0) ?? journal.historyBytes
         receipts = try await settings.endpoint(.receipts) ?? receipts
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
+        peers = try await settings.text(.peers) != "off"
+        if peers, let endpoint = try await settings.endpoint(.peers) { storeEndpoints = ["\(store).peers": endpoint] }
         let keys = try await settings.nodeKeys()
         let accessList = try await settings.text(.access, with: keys)
         security = keys.flatMap { keys in accessList.map { PrimarySecurity(keys: keys, accessList: $0) } }
