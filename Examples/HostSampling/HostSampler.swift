@@ -1,5 +1,10 @@
 package import FleetApp
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Darwin)
     import Darwin
@@ -23,9 +28,7 @@ package struct HostSampler: Sendable {
     package var hostName: String {
         #if os(Linux)
             let recorded = try? KernelFile("proc/sys/kernel/hostname", under: root)
-            if let name = recorded?.firstLine.trimmingCharacters(in: .whitespaces), !name.isEmpty {
-                return name
-            }
+            if let name = recorded?.firstLine.split(separator: " ").first { return String(name) }
         #endif
         return ProcessInfo.processInfo.hostName
     }

@@ -1,5 +1,9 @@
 #if os(Linux)
-    import Foundation
+    #if canImport(FoundationEssentials)
+        import FoundationEssentials
+    #else
+        import Foundation
+    #endif
 
     /// A text file of the kernel. proc(5).
     struct KernelFile {

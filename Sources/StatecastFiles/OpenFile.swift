@@ -6,6 +6,9 @@
     import Darwin
 #endif
 
+/// `read(2)`, which a method of a file hides.
+private let systemRead = read
+
 /// An open file that closes itself and releases its lock at the end of its lifetime.
 ///
 /// Each call completes or throws: interrupted and partial system calls are continued.
@@ -55,13 +58,16 @@ package struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Reads `count` bytes, or fewer at the end of the file.
-    package func read(_ count: Int, at offset: Int) throws(SystemFailure) -> [UInt8] {
+    ///
+    /// - Parameter offset: `nil`: where the last call without an offset ended, which a pipe has, too.
+    package func read(_ count: Int, at offset: Int? = nil) throws(SystemFailure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var end = 0
         while end < count {
             let result = bytes.withUnsafeMutableBytes { buffer in
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
-                return pread(descriptor, rest.baseAddress, rest.count, off_t(offset + end))
+                return offset.map { pread(descriptor, rest.baseAddress, rest.count, off_t($0 + end)) }
+                    ?? systemRead(descriptor, rest.baseAddress, rest.count)
             }
             if result < 0 && errno == EINTR { continue }
             guard result >= 0 else { throw SystemFailure("read", path) }

@@ -1,6 +1,19 @@
-import Foundation
 public import Logging
 public import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// Writes metrics to a file, for the textfile collector of Prometheus' node exporter: for processes that run shortly,
 /// or that Prometheus cannot reach.

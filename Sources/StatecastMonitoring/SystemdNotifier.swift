@@ -1,9 +1,14 @@
 import CStatecastPlatform
 import Dispatch
-import Foundation
 public import ServiceLifecycle
 public import Statecast
 import StatecastThreading
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Tells systemd the state of nodes, for a unit with `Type=notify`.
 ///

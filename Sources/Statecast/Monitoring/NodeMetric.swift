@@ -1,5 +1,10 @@
-import Foundation
 import Metrics
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The metrics of the nodes, as docs/MONITORING.md lists them: each with its name, and after a space what it tells an
 /// operator.

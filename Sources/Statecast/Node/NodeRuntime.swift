@@ -1,7 +1,12 @@
-import Foundation
 import StatecastProtocol
 import StatecastThreading
 import StatecastZeroMQ
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
 struct NodeClock: Sendable {
@@ -21,12 +26,7 @@ enum NodeDefaults {
     /// Longer than a commit to a fast disk takes.
     static let maxBusyPolling = Duration.microseconds(400)
     /// `HOST:PID`.
-    static let peerName: String = {
-        var host = [CChar](repeating: 0, count: 65)
-        let isKnown = gethostname(&host, host.count - 1) == 0
-        let name = isKnown ? String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "?"
-        return "\(name):\(getpid())"
-    }()
+    static let peerName = "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier)"
 }
 
 /// Runs tasks on a node's loop from their first line on.

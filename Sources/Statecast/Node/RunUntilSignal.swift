@@ -1,8 +1,15 @@
-import Foundation
 public import Logging
 import StatecastFiles
 import StatecastJournal
 import StatecastZeroMQ
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// Runs the body until it returns or the process receives SIGINT or SIGTERM, and ends the process: the main of a
 /// program that runs nodes.
@@ -41,7 +48,8 @@ public func runUntilSignal(
     do { try await SignalledRun.until(done: body, logger: logger) } catch {
         let message = error is CancellationError ? "the work was cancelled before it was done" : "\(error)"
         let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
-        try? FileHandle.standardError.write(contentsOf: Data("Error: \(line)\n".utf8))
+        let text = Array("Error: \(line)\n".utf8)
+        _ = write(STDERR_FILENO, text, text.count)
         exit(ProcessExit.code(of: error))
     }
     exit(0)

@@ -1,7 +1,15 @@
-import Foundation
 import Statecast
 package import StatecastCoding
+import StatecastFiles
 import StatecastJSON
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// An action that a user asks for: a name, and a payload in JSON.
 package struct ActionRequest: Sendable, Equatable {
@@ -128,15 +136,11 @@ private struct PayloadArguments {
     }
 
     private static func contents(of path: String) throws -> [UInt8] {
-        let file: FileHandle
-        do { file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)) } catch {
-            throw CommandFailure.wrongUsage("cannot read the payload in \(path): \(error.localizedDescription)")
+        let bytes: [UInt8]
+        do throws(SystemFailure) { bytes = try OpenFile(path, O_RDONLY).read(maxBytes + 1) } catch {
+            throw CommandFailure.wrongUsage("cannot read the payload in \(path): \(error.reason)")
         }
-        do {
-            return try limited(Array(file.read(upToCount: maxBytes + 1) ?? Data()), path)
-        } catch let failure as CommandFailure { throw failure } catch {
-            throw CommandFailure.failed("cannot read the payload in \(path): \(error.localizedDescription)")
-        }
+        return try limited(bytes, path)
     }
 
     private static func standardInput() throws -> [UInt8] {

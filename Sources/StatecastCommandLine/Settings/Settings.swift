@@ -1,8 +1,22 @@
 import Configuration
-import Foundation
 package import Statecast
 import StatecastCoding
+import StatecastFiles
 import StatecastJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// A setting that flags, the environment and a config file can give. All executables share the keys, and can share a
 /// file.
@@ -82,7 +96,7 @@ package struct Settings: Sendable {
             InMemoryProvider(name: "flags", values: given), environment.prefixKeys(with: "statecast"),
         ]
         if let path = try path ?? environment.environmentValue(forName: "STATECAST_CONFIG") {
-            providers.append(try await SettingsFile.provider(at: path))
+            providers.append(try SettingsFile.provider(at: path))
         }
         reader = ConfigReader(providers: providers)
         unknownVariables = Self.unknownVariables(in: variables ?? ProcessInfo.processInfo.environment)
@@ -166,6 +180,7 @@ package struct Settings: Sendable {
     /// The config file may give a duration as a number.
     private func durationText(_ key: SettingKey) async throws -> String? {
         if let seconds = try? await reader.fetchDouble(forKey: key.configKey) { return "\(seconds)" }
+        if let seconds = try? await reader.fetchInt(forKey: key.configKey) { return "\(seconds)" }
         return try await text(key)
     }
 
@@ -228,23 +243,25 @@ package struct Settings: Sendable {
 
 /// The config file: one JSON object whose keys are ``SettingKey``s.
 private enum SettingsFile {
-    /// Reads the file, and refuses unknown keys and unsuitable values, which the provider would ignore.
+    private static let maxBytes = 1 << 20
+
+    /// Reads the file, and refuses unknown keys and unsuitable values.
     ///
     /// - Throws: ``CommandFailure`` that names the file, and the place or the key.
-    static func provider(at path: String) async throws -> any ConfigProvider {
-        try check(path)
-        let file = ConfigReader(provider: InMemoryProvider(values: ["filePath": .init(stringLiteral: path)]))
-        do { return try await FileProvider<JSONSnapshot>(config: file) } catch {
-            throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error)")
-        }
+    static func provider(at path: String) throws -> any ConfigProvider {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, content) in try contents(of: path) { values[[name]] = ConfigValue(content, isSecret: false) }
+        return InMemoryProvider(name: path, values: values)
     }
 
-    private static func check(_ path: String) throws {
+    private static func contents(of path: String) throws -> [(name: String, ConfigContent)] {
         let bytes: [UInt8]
-        do { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch CocoaError.fileReadNoSuchFile {
-            throw CommandFailure.wrongUsage("the config file \(path) does not exist: name another with --config")
-        } catch {
-            throw CommandFailure.wrongUsage("the config file \(path) cannot be read: \(error.localizedDescription)")
+        do throws(SystemFailure) { bytes = try OpenFile(path, O_RDONLY).read(maxBytes) } catch {
+            throw CommandFailure.wrongUsage(
+                error.code == ENOENT
+                    ? "the config file \(path) does not exist: name another with --config"
+                    : "the config file \(path) cannot be read: \(error.reason)"
+            )
         }
         let value: Value
         do { value = try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {
@@ -255,7 +272,7 @@ private enum SettingsFile {
                 "the config file \(path) is not a JSON object, such as {\"store\": \"fleet\"}"
             )
         }
-        for (key, element) in entries {
+        return try entries.map { key, element in
             let name = key.textValue ?? "\(key)"
             guard SettingKey(rawValue: name) != nil else {
                 let known = SettingKey.allCases.map(\.rawValue)
@@ -266,7 +283,11 @@ private enum SettingsFile {
                 )
             }
             switch element {
-            case .text, .bool, .unsigned, .negative, .float: break
+            case .text(let text): return (name, .string(text))
+            case .bool(let isOn): return (name, .bool(isOn))
+            case .unsigned, .negative, .float:
+                let number = element.intValue.map(ConfigContent.int) ?? element.doubleValue.map(ConfigContent.double)
+                return (name, number ?? .string(JSON.text(of: element)))
             default:
                 throw CommandFailure.wrongUsage(
                     "the config file \(path) has \(JSON.text(of: element)) for \"\(name)\": "

@@ -1,7 +1,12 @@
-import Foundation
 package import Logging
 import StatecastCoding
 import StatecastThreading
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The form of log lines.
 package enum LogFormat: String, CaseIterable, Sendable {

@@ -1,8 +1,13 @@
 package import ArgumentParser
-import Foundation
 import Statecast
 import StatecastCommandLine
 import StatecastPostgres
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 package struct JournalCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(

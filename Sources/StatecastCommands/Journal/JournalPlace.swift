@@ -1,10 +1,15 @@
 import ArgumentParser
-import Foundation
 import Statecast
 import StatecastCommandLine
 import StatecastJournal
 import StatecastProtocol
 import StatecastSQLite
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A place in a history: a revision, or a time by the clock of the primary that wrote the journal.
 enum JournalPlace: ExpressibleByArgument {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Statecast
 import StatecastCoding
 import StatecastCommandLine
@@ -8,6 +7,12 @@ import StatecastJournal
 import StatecastPostgres
 import StatecastProtocol
 import StatecastSQLite
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 struct DatabaseArgument: ParsableArguments {
     @Argument(

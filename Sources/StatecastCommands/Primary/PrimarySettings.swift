@@ -1,9 +1,14 @@
-import Foundation
 import Statecast
 import StatecastCommandLine
 import StatecastJournal
 import StatecastPostgres
 import StatecastSQLite
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension PrimaryConfiguration {
     /// Reads the settings of a node with one store; absent ones keep their defaults.

@@ -1,8 +1,13 @@
 import CStatecastPlatform
 import CoreMetrics
-import Foundation
 import Statecast
 import StatecastProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The metrics of the process, under the names that all clients of Prometheus use, and of this build.
 struct ProcessMetrics {
