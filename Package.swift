@@ -317,8 +317,9 @@ let executables: [Target] = [
     .executableTarget(
         name: "statecast-bench",
         dependencies: [
-            "StatecastThreading", "StatecastCore", "Statecast", "StatecastJournal", "StatecastSQLite",
-            "StatecastPostgres", "CStatecastPostgres", "StatecastProtocol", "StatecastZeroMQ", argumentParser,
+            "StatecastThreading", "StatecastCore", "StatecastCoding", "Statecast", "StatecastJournal",
+            "StatecastSQLite", "StatecastPostgres", "CStatecastPostgres", "StatecastProtocol", "StatecastZeroMQ",
+            argumentParser,
         ],
         path: "Sources/Benchmarks",
         swiftSettings: settings

@@ -14,7 +14,7 @@ struct Benchmarks: AsyncParsableCommand {
             StreamWorkload.self, SingleWorkload.self, FanOutWorkload.self, FieldWorkload.self, JoinWorkload.self,
             SendersWorkload.self, StoresWorkload.self, SoakWorkload.self, RowMemoryWorkload.self,
             RawStreamWorkload.self, RawSingleWorkload.self, RawFanOutWorkload.self, RawDatabaseWorkload.self,
-            CommitWorkload.self, SendingProcess.self, CountingProcess.self, FollowingProcess.self,
+            CommitWorkload.self, SendingProcess.self, CountingProcess.self, FollowingProcess.self, ManyReplicas.self,
         ]
     )
 }
