@@ -37,7 +37,7 @@ import Testing
             ("\u{1B}[A\u{1B}OB", [.up, .down]), ("kjbg G", [.up, .down, .pageUp, .home, .pageDown, .end]),
             ("\u{1B}[5~\u{1B}[6~", [.pageUp, .pageDown]), ("\u{1B}[H\u{1B}[4~", [.home, .end]), ("q", [.quit]),
             ("", []),
-            ("x\u{1B}[15~j\u{1B}[1;5Ak\u{1B}", [.down, .up]), ("é\u{1B}xj\u{1B}[", [.down]),
+            ("x\u{1B}[15~j\u{1B}[1;5Ak\u{1B}", [.other("x"), .down, .up]), ("é\u{1B}xj\u{1B}[", [.down]),
         ] as [(String, [PictureKey])]
     )
     func `keys are recognized, and others are skipped`(input: String, keys: [PictureKey]) {

@@ -1,5 +1,7 @@
 import CounterApp
 import StatecastProtocol
+import StatecastSQLite
+import StatecastZeroMQ
 import Testing
 
 @testable import Statecast
@@ -18,6 +20,19 @@ import Testing
 
     private func replica(_ name: String?, of cluster: CounterPrimary) throws -> Replica<Counter> {
         try Replica<Counter>(store: "counter", from: cluster.address.publish, configuration: named(name)).started()
+    }
+
+    private func list(_ cluster: SecuredCounter, _ reader: NodeKeys) async throws -> Replica<Peers> {
+        let endpoint = try #require(try await cluster.node.address.storeEndpoints["counter.peers"])
+        var configuration = ReplicaConfiguration.quick
+        configuration.security = cluster.security(reader)
+        return try Replica<Peers>(store: "counter.peers", from: endpoint, configuration: configuration).started()
+    }
+
+    private static func id(_ nonce: UInt64) -> String { Nonce(bits: nonce).peerID }
+
+    private static func topic(_ nonce: UInt64, _ name: String, _ position: String = "none") -> String {
+        "sc2/counter/peer/\(Nonce(bits: nonce))/\(name)/\(position)"
     }
 
     @Test func `replicas and senders are listed as long as they are connected, also two of one name`() async throws {
@@ -60,8 +75,103 @@ import Testing
         }
     }
 
+    @Test func `another user's end of a subscription ends no presence`() async throws {
+        let reader = NodeKeys.generate()
+        let (board, hostile) = (CurveKeyPair(), CurveKeyPair())
+        let lines = [
+            "\(board.publicKey) board follow=counter", "\(hostile.publicKey) hostile follow=counter",
+            "\(reader.publicKey) reader follow=counter.peers",
+        ]
+        let cluster = try SecuredCounter(lines) { $0.storeEndpoints = ["counter.peers": "tcp://127.0.0.1:*"] }
+        try await cluster.node.start()
+        let list = try await list(cluster, reader)
+        let honest = try await cluster.peer(board)
+        try await honest.subscribe(Self.topic(0xaa, "kiosk"))
+        _ = try await list.first { $0.state.peers[Self.id(0xaa)]?.user == "board" }
+        do {
+            // It knows the nonce, which no other peer sees.
+            let other = try await cluster.peer(hostile)
+            try await other.subscribe(Self.topic(0xaa, "mine"))
+            try await other.unsubscribe(Self.topic(0xaa, "mine"))
+            try await other.subscribe(Self.topic(0xaa, "kiosk"))
+            try await other.unsubscribe(Self.topic(0xaa, "kiosk"))
+            // Its own row comes after these.
+            try await other.subscribe(Self.topic(0xbb, "hostile"))
+            _ = try await list.first { $0.state.peers[Self.id(0xbb)]?.user == "hostile" }
+        }
+        let left = try await list.first { $0.state.peers.count == 1 }.state.peers[Self.id(0xaa)]
+        #expect(left?.user == "board" && left?.name == "kiosk")
+        await cluster.node.stop()
+        withExtendedLifetime(honest) {}
+    }
+
+    @Test func `the list shows rates, rejections and commits, and how far an old announcement lags`() async throws {
+        let folder = try TemporaryFolder()
+        let primary = try Primary.counter(journal: SQLiteJournal(at: folder.path + "/journal"))
+        let cluster = CounterPrimary(primary: primary, address: try await primary.start())
+        let list = try list(cluster)
+        let silent = try await RawPeer(cluster.address)
+        let position = try #require(await primary.position)
+        try await silent.subscribe(Self.topic(0xaa, "silent", "\(position)"))
+        let sender = try cluster.sender()
+        let sending = Task {
+            while !Task.isCancelled {
+                try await sender.send(CounterIncreaseRequested())
+                try await sender.send(Unknown())
+            }
+        }
+        let shown = try await list.first { snapshot in
+            let peers = snapshot.state.peers
+            let rate = peers.values.first { $0.kind == .sender }?.actionsPerSecond ?? 0
+            return rate > 0 && peers[Self.id(0xaa)]?.lag ?? 0 > 0
+        }.state
+        sending.cancel()
+        #expect(shown.revision > 0 && shown.actionsPerSecond ?? 0 > 0 && shown.commitP99 ?? 0 > 0)
+        #expect(Array(shown.rejected.keys) == ["unknown-action"])
+        #expect(shown.peers.values.allSatisfy { $0.address == "127.0.0.1" })
+        await primary.stop()
+        withExtendedLifetime(silent) {}
+    }
+
+    private struct Unknown: Action {}
+
+    @Test func `connections that the primary closes are listed again`() async throws {
+        try await withCounter { $0.limits.maxSubscriptions = 50 } _: { cluster in
+            let list = try list(cluster)
+            let replica = try replica("kiosk", of: cluster)
+            let before = try await list.first { $0.state.peers.count == 1 }.state.peers.keys.first
+            do {
+                let flood = try await RawPeer(cluster.address)
+                for nonce in 0..<60 { try await flood.subscribe(Self.topic(UInt64(nonce), "flood")) }
+                // The list does not know yet that the connections will be closed.
+                _ = try await list.first { $0.state.peers.count > 1 }
+            }
+            let after = try await list.first { $0.state.peers.count == 1 }
+            #expect(after.state.peers.keys.first == before)
+            await replica.close()
+        }
+    }
+
+    @Test func `the list has a maximum size`() async throws {
+        try await withCounter { cluster in
+            let list = try list(cluster)
+            let crowd = try await RawPeer(cluster.address)
+            for nonce in 0...PeerList.maxPeers { try await crowd.subscribe(Self.topic(UInt64(nonce), "crowd")) }
+            _ = try await list.first { $0.state.peers.count == PeerList.maxPeers }
+        }
+    }
+
     @Test func `the name of a list is reserved`() throws {
         let failure = #expect(throws: StatecastError.self) { try Primary.counter(store: "counter.peers") }
+        #expect(failure?.code == .definition)
+    }
+
+    @Test func `with keys a list shares its endpoint with no store`() async throws {
+        let cluster = try SecuredCounter(["\(NodeKeys.generate().publicKey) board follow=*"]) { configuration in
+            configuration.publish = "tcp://127.0.0.1:7399"
+            configuration.storeEndpoints = ["counter.peers": "tcp://127.0.0.1:7399"]
+        }
+        let failure = await #expect(throws: StatecastError.self) { try await cluster.node.start() }
         #expect(failure?.code == .definition)
     }
 
@@ -82,12 +192,10 @@ import Testing
         try await cluster.node.start()
         let shown = try await cluster.replica(cluster.security(board))
         await shown.waits { $0 == .live }
-        let endpoint = try #require(try await cluster.node.address.storeEndpoints["counter.peers"])
-        var configuration = ReplicaConfiguration.quick
-        configuration.security = cluster.security(reader)
-        let list = try Replica<Peers>(store: "counter.peers", from: endpoint, configuration: configuration).started()
+        let list = try await list(cluster, reader)
         let peers = try await list.first { $0.state.peers.count == 1 }.state.peers
         #expect(peers.values.first?.user == "board")
+        let endpoint = try await cluster.node.address.storeEndpoints["counter.peers"]
         let refused = try await cluster.replica(cluster.security(board), at: endpoint)
         try await cluster.refused(board.publicKey, at: "publish")
         await refused.close()

@@ -18,6 +18,7 @@ struct Tool {
     static let journal = Tool(name: "statecast-journal")
     static let keys = Tool(name: "statecast-keys")
     static let agent = Tool(name: "fleet-agent")
+    static let statecast = Tool(name: "statecast")
     /// See Tests/PoisonPrimary.
     static let poison = Tool(name: "poison-primary")
 
