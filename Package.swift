@@ -38,8 +38,6 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
@@ -60,12 +58,15 @@ func syntax(_ name: String) -> Target.Dependency {
 
 // Debian's libzmq.pc names an include path of a private requirement in a form that SwiftPM warns about at each build.
 // On Debian the compiler finds the header and the library without it; Homebrew's are elsewhere.
+// SQLite is part of macOS.
 #if os(macOS)
     let libzmqPackage: String? = "libzmq"
     let sodiumPackage: String? = "libsodium"
+    let sqlitePackage: String? = nil
 #else
     let libzmqPackage: String? = nil
     let sodiumPackage: String? = nil
+    let sqlitePackage: String? = "sqlite3"
 #endif
 
 /// One row per module, from the pure core outwards: each module imports only modules that are listed before it.
@@ -106,11 +107,16 @@ let layers: [Target] = [
         ],
         swiftSettings: settings
     ),
+    .systemLibrary(
+        name: "CStatecastSQLite",
+        pkgConfig: sqlitePackage,
+        providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
+    ),
     .target(
         name: "StatecastSQLite",
         dependencies: [
             "StatecastThreading", "StatecastFiles", "StatecastCore", "StatecastCoding", "StatecastJournal",
-            "StatecastProtocol", grdb,
+            "StatecastProtocol", "CStatecastSQLite",
         ],
         swiftSettings: settings
     ),
@@ -364,7 +370,7 @@ let tests: [Target] = [
         dependencies: [
             "StatecastJournal", "StatecastSQLite", "StatecastProtocol", "StatecastCore", "StatecastCoding",
             "StatecastTesting", "StatecastThreading",
-            "Statecast", "CounterApp", grdb, sqlite, logging,
+            "Statecast", "CounterApp", "CStatecastSQLite", logging,
         ],
         // Tests read these files in place.
         exclude: ["Golden"],
@@ -513,7 +519,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -69,12 +69,13 @@ def module_maps():
     yield f"{ROOT}/Sources/CStatecastSodium"
     yield f"{ROOT}/Sources/CStatecastZeroMQ"
     yield f"{ROOT}/Sources/CStatecastChecksum/include"
+    yield f"{ROOT}/Sources/CStatecastSQLite"
     yield f"{ROOT}/Sources/CStatecastPostgres"
     if os.path.isdir(debian := "/usr/include/postgresql"):
         yield debian
     else:
         yield output("pkg-config", "--variable=includedir", "libpq").strip()
-    for package in ["GRDB.swift", "swift-atomics", "swift-nio"]:
+    for package in ["swift-atomics", "swift-nio"]:
         for place, _, files in os.walk(f"{ROOT}/.build/checkouts/{package}/Sources"):
             if "module.modulemap" in files:
                 yield place

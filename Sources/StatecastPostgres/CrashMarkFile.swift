@@ -1,6 +1,13 @@
-import Foundation
 import StatecastFiles
 import StatecastJournal
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// A file on this machine that survives the process: it names the action that the process was reducing.
 ///

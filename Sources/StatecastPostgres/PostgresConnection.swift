@@ -1,5 +1,12 @@
 import CStatecastPostgres
-import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// A connection to a PostgreSQL server. Each call blocks until its deadline at most, and one thread at a time may call.
 ///
@@ -200,6 +207,9 @@ final class PostgresConnection {
 extension String {
     /// libpq's messages may have several lines.
     var singleLine: String {
-        split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ")
+        split(whereSeparator: \.isNewline).map { line in
+            let end = line.lastIndex { !$0.isWhitespace }.map(line.index(after:)) ?? line.startIndex
+            return line[..<end].drop(while: \.isWhitespace)
+        }.joined(separator: "; ")
     }
 }

@@ -1,7 +1,14 @@
-import Foundation
 import StatecastCore
 package import StatecastJournal
 package import StatecastProtocol
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The snapshots of stores, in chunks: a value of PostgreSQL has at most 1 GiB, and a statement holds it several times.
 extension PostgresDatabase {
@@ -9,7 +16,7 @@ extension PostgresDatabase {
     /// Of chunks or records in one statement, so that its locks and its part of the write-ahead log stay bounded.
     private static let maxRemovedBytes = 32 << 20
     /// Between two chunks, so that commits go on.
-    private static let chunkPause = 0.02
+    private static let chunkPauseMicroseconds: UInt32 = 20_000
 
     // MARK: Reading
 
@@ -85,7 +92,7 @@ extension PostgresDatabase {
             try connection.execute("SET synchronous_commit = off")
             try remove(place, connection)
             for (index, chunk) in chunks.enumerated() {
-                if index > 0 { Thread.sleep(forTimeInterval: Self.chunkPause) }
+                if index > 0 { usleep(Self.chunkPauseMicroseconds) }
                 let parameters = place + [.integer(Int64(index)), .bytes(chunk)]
                 guard try connection.execute(Self.insertChunk, parameters).writtenCount == 1 else { throw otherLeads }
             }

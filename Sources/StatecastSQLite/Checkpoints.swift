@@ -1,5 +1,5 @@
+import CStatecastSQLite
 import Dispatch
-import GRDB
 import StatecastJournal
 import StatecastThreading
 
@@ -15,7 +15,7 @@ final class Checkpoints: Sendable {
     /// while there is no room in the database.
     static let maxLogBytes = 32 << 20
 
-    private let connection: DatabaseQueue
+    private let connection: Locked<SQLiteConnection?>
     private let thread = DispatchQueue(label: "statecast.journal.checkpoint", qos: .utility)
     private let progress = Locked((appended: 0, isRunning: false))
     /// The log's file is truncated from this size on.
@@ -27,21 +27,24 @@ final class Checkpoints: Sendable {
     /// The failure that ends checkpoints, other than a lack of room: the content of a disk that failed is unknown.
     var failure: JournalFailure? { failed.withLock { $0 } }
 
-    init(_ directory: JournalDirectory, _ configuration: Configuration) throws {
+    /// - Parameter settings: the pragmas of a connection.
+    init(_ directory: JournalDirectory, _ settings: [String]) throws {
         self.directory = directory
-        var configuration = configuration
-        // To restart the log, a checkpoint waits for readers, and appends wait for the checkpoint.
-        configuration.busyMode = .timeout(0.1)
-        connection = try DatabaseQueue(path: directory.database, configuration: configuration)
-        let pageBytes = try connection.read { db in try Int.fetchOne(db, sql: "PRAGMA page_size") }
-        self.pageBytes = pageBytes ?? JournalSchema.pageBytes
+        let connection = try SQLiteConnection(
+            directory.database,
+            settings: settings,
+            // To restart the log, a checkpoint waits for readers, and appends wait for the checkpoint.
+            busyTimeout: .milliseconds(100)
+        )
+        pageBytes = try connection.pageBytes()
+        self.connection = Locked(connection)
     }
 
     func close() {
         thread.sync {}
         // The rest stays in the log and is read from there.
-        try? connection.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
-        try? connection.close()
+        _ = try? connection.use { db in try db.checkpoint(.truncate) }
+        connection.close()
     }
 
     /// - Parameter bytes: the records of a commit, which writes whole pages: at least a leaf and some inner ones.
@@ -91,12 +94,9 @@ final class Checkpoints: Sendable {
 
     /// - Returns: the number of pages in the log; `nil` if a reader prevents the checkpoint. Then the log grows until
     ///   the next attempt.
-    private func run(_ mode: Database.CheckpointMode) throws(JournalFailure) -> Int? {
-        do {
-            return try connection.writeWithoutTransaction { db in try db.checkpoint(mode).walFrameCount }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            return nil
-        } catch {
+    private func run(_ kind: SQLiteConnection.Checkpoint) throws(JournalFailure) -> Int? {
+        do { return try connection.use { db in try db.checkpoint(kind) } } catch {
+            if let failure = error as? SQLiteFailure, failure.primaryCode == SQLITE_BUSY { return nil }
             throw directory.failure(error)
         }
     }

@@ -1,7 +1,14 @@
-import Foundation
 import StatecastFiles
 import StatecastJournal
 import StatecastProtocol
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The file "marks": a mapped page that notes the last acknowledged record, the last epoch and the action being
 /// reduced.

@@ -1,6 +1,13 @@
-import Foundation
 import StatecastFiles
 import StatecastJournal
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The lock on a journal's directory. It is held until it is released, at the latest by the end of the process.
 final class DirectoryLock: Sendable {

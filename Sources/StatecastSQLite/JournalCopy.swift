@@ -1,8 +1,16 @@
-import Foundation
 package import StatecastCore
+import StatecastFiles
 package import StatecastJournal
 package import StatecastProtocol
 import StatecastThreading
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// A copy of a journal that was made.
 package struct JournalCopy: Sendable {
@@ -30,7 +38,7 @@ extension JournalReader {
         let copy = try copy(to: path, contents().identity, as: .backup)
         // For monitoring, unless this user may not. The one before may be of another user.
         unlink(directory.backupNote)
-        try? Data().write(to: URL(filePath: directory.backupNote))
+        _ = try? OpenFile(directory.backupNote, O_WRONLY | O_CREAT | O_TRUNC)
         return copy
     }
 
@@ -70,12 +78,14 @@ extension JournalReader {
         defer { withExtendedLifetime(lock) {} }
         let marks = try CommitMarkFile(directory)
         let note = path + "/moved-to"
-        let isRepeated = marks.purpose == .moving && (try? String(contentsOfFile: note, encoding: .utf8)) == place
+        let text = Array(place.utf8)
+        let noted = try? OpenFile(note, O_RDONLY).read(text.count + 1, at: 0)
+        let isRepeated = marks.purpose == .moving && noted == text
         if !isRepeated { try marks.checkServable() }
         try reader.checkEnd()
         try copy(reader, isRepeated)
-        do { try Data(place.utf8).write(to: URL(filePath: note)) } catch {
-            throw JournalFailure(.inputOutput, "cannot write \(note): \(error.localizedDescription)")
+        do throws(SystemFailure) { try OpenFile(note, O_WRONLY | O_CREAT | O_TRUNC).write(text[...], at: 0) } catch {
+            throw directory.failed(error)
         }
         try marks.begin(as: .moving)
         try release()

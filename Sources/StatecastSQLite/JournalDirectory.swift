@@ -1,9 +1,22 @@
-import Foundation
-import GRDB
+import CStatecastSQLite
 import StatecastCore
 import StatecastFiles
 import StatecastJournal
 import StatecastProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The directory of a journal: the paths of its files, and the failures that name it.
 struct JournalDirectory: Hashable, Sendable {
@@ -51,10 +64,10 @@ struct JournalDirectory: Hashable, Sendable {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: snapshotFolder)
             return Set(names.compactMap(SnapshotFile.entry(ofName:))).sorted { $0.sequence < $1.sequence }
-        } catch CocoaError.fileReadNoSuchFile {
-            throw damaged("the folder \"snapshots\" is missing")
         } catch {
-            throw JournalFailure(.inputOutput, "cannot list \(snapshotFolder): \(error.localizedDescription)")
+            let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code
+            if code == .ENOENT { throw damaged("the folder \"snapshots\" is missing") }
+            throw failed("cannot list \(snapshotFolder)", code?.rawValue ?? EIO)
         }
     }
 
@@ -126,8 +139,8 @@ struct JournalDirectory: Hashable, Sendable {
             if mkdir(folder, 0o700) == 0 { return }
         }
         let code = errno
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue { return }
+        var status = stat()
+        if stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
         guard code == ENOTDIR || code == EEXIST else {
             throw failed("cannot create the journal's directory \(path)", code)
         }
@@ -228,28 +241,25 @@ struct JournalDirectory: Hashable, Sendable {
         failed("cannot \(failure.action) \(failure.path)", failure.code)
     }
 
-    /// Translates an error of SQLite or GRDB.
+    /// Translates an error of SQLite.
     func failure(_ error: any Error) -> JournalFailure {
         switch error {
-        case let failure as JournalFailure: return failure
-        case let error as DatabaseError:
-            let message = error.message ?? "no message"
-            switch error.resultCode {
-            case .SQLITE_FULL:
-                return JournalFailure(.storageFull, "there is no room for the journal \(path): \(message)")
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged("SQLite cannot read journal.sqlite: \(message)")
-            // All statements are fixed: if SQLite rejects one, the tables differ from those that were created. Errors
-            // of GRDB itself with this code have no statement.
-            case .SQLITE_ERROR where error.sql != nil:
-                return damaged("SQLite cannot read journal.sqlite: \(message)")
-            default:
-                return JournalFailure(
-                    .inputOutput,
-                    "the journal \(path): \(message) (SQLite \(error.extendedResultCode))"
-                )
-            }
-        case is RowDecodingError: return damaged("SQLite cannot read journal.sqlite: \(error)")
-        default: return JournalFailure(.inputOutput, "the journal \(path): \(error)")
+        case let failure as JournalFailure: failure
+        case let failure as SQLiteFailure: self.failure(failure)
+        default: JournalFailure(.inputOutput, "the journal \(path): \(error)")
+        }
+    }
+
+    private func failure(_ failure: SQLiteFailure) -> JournalFailure {
+        switch failure.primaryCode {
+        case SQLITE_FULL:
+            JournalFailure(.storageFull, "there is no room for the journal \(path): \(failure.message)")
+        case SQLITE_CORRUPT, SQLITE_NOTADB: damaged("SQLite cannot read journal.sqlite: \(failure.message)")
+        // All statements are fixed: if SQLite rejects one, the tables differ from those that were created.
+        case SQLITE_ERROR where failure.isOfStatement:
+            damaged("SQLite cannot read journal.sqlite: \(failure.message)")
+        default:
+            JournalFailure(.inputOutput, "the journal \(path): \(failure.message) (SQLite \(failure.codeDescription))")
         }
     }
 }

@@ -1,6 +1,3 @@
-import Dispatch
-import Foundation
-import GRDB
 import StatecastJournal
 import StatecastProtocol
 import StatecastThreading
@@ -11,36 +8,37 @@ final class RecordStore: Sendable {
     private static let prunedBytesAtOnce = 1 << 20
 
     private let directory: JournalDirectory
-    private let pool: DatabasePool
+    private let reader: Locked<SQLiteConnection?>
+    /// Without a connection for a store that is only read.
+    private let writer: Locked<SQLiteConnection?>
     /// `nil` for a store that is only read.
     private let checkpoints: Checkpoints?
     /// `nil` if each commit is durable, and for a store that is only read.
     private let logSync: LogSync?
 
+    /// How long a transaction waits for those of other connections.
+    private static let busyTimeout = Duration.seconds(10)
+
     var isReadOnly: Bool { checkpoints == nil }
 
     init(_ directory: JournalDirectory, _ durability: Durability) throws(JournalFailure) {
         self.directory = directory
-        var configuration = Configuration()
-        configuration.label = "statecast.journal"
-        configuration.busyMode = .timeout(10)
-        configuration.prepareDatabase { db in
+        let settings = [
             // Has no effect on a database that exists.
-            try db.execute(sql: "PRAGMA page_size = \(JournalSchema.pageBytes)")
-            try db.execute(sql: "PRAGMA fullfsync = \(durability == .full ? 1 : 0)")
-            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-        }
+            "PRAGMA page_size = \(JournalSchema.pageBytes)",
+            "PRAGMA fullfsync = \(durability == .full ? 1 : 0)", "PRAGMA wal_autocheckpoint = 0",
+        ]
+        let path = directory.database
         try directory.makeDatabase()
         do {
-            pool = try DatabasePool(path: directory.database, configuration: configuration)
-            // GRDB sets `synchronous = NORMAL` when it opens a WAL database, after `prepareDatabase`, so override it
-            // here.
-            try pool.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
-            }
-            try pool.read { db in try JournalSchema.checkVersion(db, directory) }
-            try JournalSchema.migrator.migrate(pool)
-            checkpoints = try Checkpoints(directory, configuration)
+            let writer = try SQLiteConnection(path, settings: settings, busyTimeout: Self.busyTimeout)
+            try writer.useLog()
+            try writer.execute("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            try JournalSchema.checkVersion(writer, directory)
+            try JournalSchema.create(writer)
+            self.writer = Locked(writer)
+            reader = Locked(try SQLiteConnection(path, isReadOnly: true, busyTimeout: Self.busyTimeout))
+            checkpoints = try Checkpoints(directory, settings)
             logSync = durability == .full ? nil : LogSync(directory)
         } catch {
             throw directory.failure(error)
@@ -57,26 +55,26 @@ final class RecordStore: Sendable {
     /// - Parameter check: whether a damaged version is ignored. A later version is always refused.
     init(reading directory: JournalDirectory, _ check: VersionCheck = .strict) throws(JournalFailure) {
         self.directory = directory
-        (checkpoints, logSync) = (nil, nil)
-        var configuration = Configuration()
-        configuration.label = "statecast.journal.reader"
-        configuration.readonly = true
-        configuration.busyMode = .timeout(10)
+        (writer, checkpoints, logSync) = (Locked(nil), nil, nil)
         try directory.checkFiles()
         do {
-            pool = try DatabasePool(path: directory.database, configuration: configuration)
-            do { try pool.read { db in try JournalSchema.checkVersion(db, directory) } } catch {
+            let reader = try SQLiteConnection(directory.database, isReadOnly: true, busyTimeout: Self.busyTimeout)
+            do { try reader.transaction(.reading) { try JournalSchema.checkVersion(reader, directory) } } catch {
                 guard check == .ignoringDamage, (error as? JournalFailure)?.code != .newerFormat else { throw error }
             }
+            self.reader = Locked(reader)
         } catch {
             throw directory.failure(error)
         }
     }
 
+    /// Closes the reader last. It cannot remove the log and the shared memory, without which a journal on a read-only
+    /// file system cannot be read.
     func close() {
         logSync?.close()
         checkpoints?.close()
-        try? pool.close()
+        writer.close()
+        reader.close()
     }
 
     // MARK: History
@@ -124,8 +122,7 @@ final class RecordStore: Sendable {
     func append(_ records: [JournalRecord]) throws(JournalFailure) {
         if let failure = checkpoints?.failure ?? logSync?.failure { throw failure }
         try writing { db in
-            let statement = try db.cachedStatement(sql: JournalSchema.insertRecord)
-            for record in records { try statement.execute(arguments: record.arguments) }
+            for record in records { try db.execute(JournalSchema.insertRecord, record.values) }
         }
         logSync?.appended()
         checkpoints?.appended(records.reduce(0) { $0 + $1.body.count + 64 })
@@ -137,12 +134,8 @@ final class RecordStore: Sendable {
             var records: [JournalRecord] = []
             var bytes = 0
             var previous: (sequence: JournalSequence, revision: Revision?) = (sequence, nil)
-            let rows = try Row.fetchCursor(
-                db,
-                sql: JournalSchema.recordsAfter,
-                arguments: [Int64(clamping: sequence.rawValue)]
-            )
-            while let row = try rows.next() {
+            var row = try db.rows(JournalSchema.recordsAfter, Int64(clamping: sequence.rawValue))
+            while try row.next() {
                 let record: JournalRecord
                 do {
                     record = try JournalRecord(row, after: previous.sequence, previous.revision, in: directory)
@@ -215,10 +208,7 @@ final class RecordStore: Sendable {
         // Delete the first snapshot before its records: a crash between the transactions must not leave it without
         // them.
         try writing { db in
-            try db.execute(
-                sql: "DELETE FROM origin WHERE sequence < ?",
-                arguments: [Int64(bitPattern: sequence.rawValue)]
-            )
+            try db.execute("DELETE FROM origin WHERE sequence < ?", [.bits(sequence.rawValue)])
         }
         // In steps, so that appends are not blocked for long.
         while try pruneSome(through: sequence) > 0 {}
@@ -226,19 +216,15 @@ final class RecordStore: Sendable {
 
     private func pruneSome(through sequence: JournalSequence) throws(JournalFailure) -> Int {
         try writing { db in
-            let rows = try Row.fetchCursor(
-                db,
-                sql: JournalSchema.oldest,
-                arguments: [Int64(clamping: sequence.rawValue)]
-            )
+            var row = try db.rows(JournalSchema.oldest, Int64(clamping: sequence.rawValue))
             var (last, bytes) = (nil as UInt64?, 0)
-            while bytes < Self.prunedBytesAtOnce, let row = try rows.next() {
+            while bytes < Self.prunedBytesAtOnce, try row.next() {
                 last = try row.bits(0)
                 bytes += Int(clamping: try row.bits(1))
             }
             guard let last else { return 0 }
-            try db.execute(sql: "DELETE FROM record WHERE sequence <= ?", arguments: [Int64(bitPattern: last)])
-            return db.changesCount
+            try db.execute("DELETE FROM record WHERE sequence <= ?", [.bits(last)])
+            return db.changeCount
         }
     }
 
@@ -283,22 +269,13 @@ final class RecordStore: Sendable {
     }
 
     func drop(from sequence: JournalSequence) throws(JournalFailure) {
-        try writing { db in
-            try db.execute(
-                sql: "DELETE FROM record WHERE sequence >= ?",
-                arguments: [Int64(bitPattern: sequence.rawValue)]
-            )
-        }
+        try writing { db in try db.execute("DELETE FROM record WHERE sequence >= ?", [.bits(sequence.rawValue)]) }
     }
 
     private func firstIntact(after sequence: JournalSequence) throws(JournalFailure) -> JournalSequence? {
         try reading { db in
-            let rows = try Row.fetchCursor(
-                db,
-                sql: JournalSchema.recordsAfter,
-                arguments: [Int64(clamping: sequence.rawValue)]
-            )
-            while let row = try rows.next() {
+            var row = try db.rows(JournalSchema.recordsAfter, Int64(clamping: sequence.rawValue))
+            while try row.next() {
                 if let record = JournalRecord(intact: row) { return record.sequence }
             }
             return nil
@@ -321,8 +298,8 @@ final class RecordStore: Sendable {
     /// The last record and the revision at which it ends; `nil` without records.
     func last() throws(JournalFailure) -> SnapshotEntry? {
         try reading { db in
-            guard let row = try Row.fetchOne(db, sql: "SELECT sequence, end FROM record ORDER BY sequence DESC LIMIT 1")
-            else { return nil }
+            var row = try db.rows("SELECT sequence, end FROM record ORDER BY sequence DESC LIMIT 1")
+            guard try row.next() else { return nil }
             return SnapshotEntry(sequence: JournalSequence(try row.bits(0)), revision: Revision(try row.bits(1)))
         }
     }
@@ -344,19 +321,33 @@ final class RecordStore: Sendable {
 
     // MARK: Queries
 
-    private func number(_ db: Database, _ sql: String, _ argument: UInt64? = nil) throws -> UInt64? {
-        let arguments = StatementArguments(argument.map { [Int64(bitPattern: $0)] } ?? [])
-        guard let row = try Row.fetchOne(db, sql: sql, arguments: arguments),
-            (row[0] as DatabaseValue).isNull == false
-        else { return nil }
-        return try row.bits(0)
+    /// The number in the only row; `nil` without a row, or if it is null.
+    private func number(_ db: SQLiteConnection, _ sql: String) throws -> UInt64? { try Self.number(db.rows(sql)) }
+
+    private func number(_ db: SQLiteConnection, _ sql: String, _ argument: UInt64) throws -> UInt64? {
+        try Self.number(db.rows(sql, Int64(bitPattern: argument)))
     }
 
-    private func reading<T>(_ body: (Database) throws -> T) throws(JournalFailure) -> T {
-        do { return try pool.read(body) } catch { throw directory.failure(error) }
+    private static func number(_ rows: consuming SQLiteRows) throws -> UInt64? {
+        guard try rows.next(), !rows.isNull(0) else { return nil }
+        return try rows.bits(0)
     }
 
-    private func writing<T>(_ body: (Database) throws -> T) throws(JournalFailure) -> T {
-        do { return try pool.write(body) } catch { throw directory.failure(error) }
+    private func reading<T>(_ body: (SQLiteConnection) throws -> T) throws(JournalFailure) -> T {
+        try transaction(.reading, on: reader, body)
+    }
+
+    private func writing<T>(_ body: (SQLiteConnection) throws -> T) throws(JournalFailure) -> T {
+        try transaction(.writing, on: writer, body)
+    }
+
+    private func transaction<T>(
+        _ kind: SQLiteConnection.Transaction,
+        on connection: Locked<SQLiteConnection?>,
+        _ body: (SQLiteConnection) throws -> T
+    ) throws(JournalFailure) -> T {
+        do { return try connection.use { db in try db.transaction(kind) { try body(db) } } } catch {
+            throw directory.failure(error)
+        }
     }
 }

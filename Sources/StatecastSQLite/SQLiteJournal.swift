@@ -1,5 +1,3 @@
-import Dispatch
-import GRDB
 public import StatecastJournal
 public import StatecastProtocol
 import StatecastThreading
@@ -124,7 +122,7 @@ public final class SQLiteJournal: MeasurableJournal, CustomStringConvertible {
             throw JournalFailure(.pruned, "record \(sequence.next) is no longer kept")
         }
         let records = try opened.records.records(after: sequence, maxBytes: maxBytes)
-        // SQLite may have opened a connection by the path.
+        // Removed files can still be read, and another primary may have begun a history in their place.
         try opened.files.check()
         return records
     }

@@ -1,8 +1,21 @@
-import Foundation
 import StatecastCore
 import StatecastFiles
 import StatecastJournal
 import StatecastProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// The file of a snapshot.
 ///

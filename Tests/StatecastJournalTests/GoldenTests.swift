@@ -1,12 +1,12 @@
 import CounterApp
 import Foundation
-import GRDB
 import Statecast
 import StatecastCoding
 import StatecastJournal
 import StatecastProtocol
-import StatecastSQLite
 import Testing
+
+@testable import StatecastSQLite
 
 private let onLoopback = PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*")
 
@@ -332,9 +332,7 @@ private final class GoldenWriter {
     /// database.
     private func copyJournal() throws {
         try keep("journal")
-        let database = try DatabaseQueue(path: target + "/journal/journal.sqlite")
-        _ = try database.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
-        try database.close()
+        _ = try SQLiteConnection(target + "/journal/journal.sqlite", busyTimeout: .zero).checkpoint(.truncate)
     }
 
     private func removeExtraFiles() {

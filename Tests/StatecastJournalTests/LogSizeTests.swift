@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import StatecastCore
 import StatecastJournal
 import StatecastProtocol
@@ -58,14 +57,11 @@ import Testing
             sequence += 1
             try records.append([Self.record(sequence, body)])
         }
-        var configuration = Configuration()
-        configuration.readonly = true
-        let reader = try DatabaseQueue(path: directory.database, configuration: configuration)
-        try reader.read { db in
-            _ = try Row.fetchOne(db, sql: "SELECT max(sequence) FROM record")
+        let reader = try SQLiteConnection(directory.database, isReadOnly: true, busyTimeout: .seconds(10))
+        try reader.transaction(.reading) {
+            try reader.execute("SELECT max(sequence) FROM record")
             while directory.logBytes < Checkpoints.maxLogBytes * 3 / 2 { try append() }
         }
-        try reader.close()
         // The background checkpoint, after more appended bytes.
         try records.checkpoint()
         try append()

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import StatecastCoding
 import StatecastCore
 import StatecastJournal
@@ -176,12 +175,10 @@ import Testing
     @Test(arguments: [(64, true), (65, false)])
     func `A young journal keeps its first snapshot in the database up to a bound`(bytes: Int, isKept: Bool) throws {
         let first = JournalSnapshot.sample(0, bytes: bytes)
-        let queue = try DatabaseQueue()
-        try JournalSchema.migrator.migrate(queue)
-        try queue.write { db in
-            try JournalSchema.insert(origin: first, maxBytes: first.context.count + 64, db)
-            #expect(try JournalSchema.originEntry(db) == (isKept ? first.entry : nil))
-        }
+        let database = try SQLiteConnection(":memory:", busyTimeout: .zero)
+        try JournalSchema.create(database)
+        try JournalSchema.insert(origin: first, maxBytes: first.context.count + 64, database)
+        #expect(try JournalSchema.originEntry(database) == (isKept ? first.entry : nil))
         #expect(JournalSchema.maxOriginBytes < 1_000_000_000)
     }
 
@@ -254,16 +251,18 @@ import Testing
     }
 
     @Test(arguments: [
-        "ALTER TABLE record RENAME TO records", "ALTER TABLE identity RENAME COLUMN store TO name",
-        "ALTER TABLE grdb_migrations RENAME COLUMN identifier TO name", "DROP TABLE epoch",
-        "DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier); INSERT INTO grdb_migrations VALUES "
-            + "(NULL)",
+        ["ALTER TABLE record RENAME TO records"], ["ALTER TABLE identity RENAME COLUMN store TO name"],
+        ["ALTER TABLE grdb_migrations RENAME COLUMN identifier TO name"], ["DROP TABLE epoch"],
+        [
+            "DROP TABLE grdb_migrations", "CREATE TABLE grdb_migrations (identifier)",
+            "INSERT INTO grdb_migrations VALUES (NULL)",
+        ],
     ])
-    func `A young journal that has other tables than were made is refused as damaged`(sql: String) throws {
+    func `A young journal that has other tables than were made is refused as damaged`(statements: [String]) throws {
         let journal = try CounterJournal.with(batches: 3)
         journal.bench.journal.close()
-        try journal.bench.sql(sql)
-        #expect(try open(journal.bench, journal, sql) == nil)
+        for statement in statements { try journal.bench.sql(statement) }
+        #expect(try open(journal.bench, journal, "\(statements)") == nil)
     }
 
     @Test func `A young journal whose process was killed loses at most the damaged records and later ones`() throws {

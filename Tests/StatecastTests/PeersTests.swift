@@ -77,7 +77,7 @@ import Testing
 
     @Test func `another user's end of a subscription ends no presence`() async throws {
         let reader = NodeKeys.generate()
-        let (board, hostile) = (CurveKeyPair(), CurveKeyPair())
+        let (board, hostile) = (CurveKeyPair.generate(), CurveKeyPair.generate())
         let lines = [
             "\(board.publicKey) board follow=counter", "\(hostile.publicKey) hostile follow=counter",
             "\(reader.publicKey) reader follow=counter.peers",

@@ -1,5 +1,5 @@
+import CStatecastSQLite
 import Foundation
-import GRDBSQLite
 import StatecastThreading
 
 /// The files of a folder by their relative paths, without those that a start ignores.

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import StatecastJournal
 import StatecastProtocol
 
@@ -65,9 +64,8 @@ final class JournalBench {
 extension JournalBench {
     /// Changes the database directly.
     func sql(_ statement: String) throws {
-        let queue = try DatabaseQueue(path: path + "/journal.sqlite")
-        try queue.write { db in try db.execute(sql: statement) }
-        try queue.close()
+        let database = try SQLiteConnection(path + "/journal.sqlite", busyTimeout: .seconds(10))
+        try database.transaction(.writing) { try database.execute(statement) }
     }
 
     /// Marks a record as the last acknowledged one.
