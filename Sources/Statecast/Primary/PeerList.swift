@@ -150,9 +150,11 @@ final class PeerList {
 
     private func listedUnsubscribed(from topic: Topic) {
         switch topic {
-        case .peer(let nonce, _, let position):
-            // It has announced another one before.
-            guard case .replica(position, _) = sources[nonce.peerID] else { return }
+        case .peer(let nonce, let name, let position):
+            // It has announced another position before, or another user has subscribed.
+            guard case .replica(position, _) = sources[nonce.peerID],
+                list.peers[nonce.peerID]?.name == name.description
+            else { return }
             ended.insert(nonce.peerID)
         case .receipts(let session): ended.insert(session.peerID)
         default: break

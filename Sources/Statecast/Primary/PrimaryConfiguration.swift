@@ -100,7 +100,10 @@ public struct PrimaryConfiguration: Sendable {
                 list.isOfPeers && feeds.contains { $0.stores.contains(list) && !$0.stores.allSatisfy(\.isOfPeers) }
             })
         {
-            throw StatecastError(.definition, "with keys, \(list) needs an endpoint in storeEndpoints that no store has")
+            throw StatecastError(
+                .definition,
+                "with keys, \(list) needs an endpoint in storeEndpoints that no store has"
+            )
         }
         return feeds
     }

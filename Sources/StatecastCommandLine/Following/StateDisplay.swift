@@ -45,14 +45,16 @@ package protocol StateDisplay: Sendable {
 /// only when it changes, and for the last state.
 package struct JSONLines: StateDisplay {
     private let output: LineOutput
+    private let mode: DrawMode
     private var shown: Value?
 
-    package init(_ output: LineOutput) { self.output = output }
+    package init(_ output: LineOutput, mode: DrawMode = .live) { (self.output, self.mode) = (output, mode) }
 
     package var interval: Duration? { nil }
 
     package mutating func show(_ state: FollowedState, isNew: Bool, isLast: Bool) async throws {
-        guard isNew, let position = state.position, let part = state.part, isLast || state.isWhole || part != shown
+        guard isNew, let position = state.position, let part = state.part,
+            isLast || mode == .live && (state.isWhole || part != shown)
         else {
             return
         }

@@ -65,9 +65,9 @@ package struct PicturePage: Sendable, Equatable {
     package init(_ lines: [Line], first: Int = 0) { (self.lines, self.first) = (lines, first) }
 }
 
-/// The states that a ``LivePicture`` draws.
+/// The states that a display shows.
 package enum DrawMode: Sendable {
-    /// Every state, on a controllable terminal.
+    /// Every state; of a picture, on a controllable terminal.
     case live
     /// The last state alone, like any other output.
     case last

@@ -72,7 +72,9 @@ extension Peers {
         let commit = commitP99.map { "commit p99 \(HumanUnits.fixed($0, decimals: 1)) ms" }
         let codes = rejected.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
         let rejections = codes.isEmpty ? "nothing rejected" : "rejected: " + codes.joined(separator: ", ")
-        return (["revision \(revision)", rate, commit, rejections] as [String?]).compactMap(\.self).joined(separator: ", ")
+        return (["revision \(revision)", rate, commit, rejections] as [String?]).compactMap(\.self).joined(
+            separator: ", "
+        )
     }
 
     fileprivate var counts: String {

@@ -55,6 +55,7 @@ package struct TopCommand: AsyncParsableCommand {
                 end: once ? .firstPart(try StatePath("/actionsPerSecond")) : .never,
                 timeout: try await settings.duration(.timeout)
             )
+            let isOnce = once
             let logger = Logger(label: "statecast.top")
             let monitoring = try await Monitoring(settings)
             let replica = try upstream.replica(logger: logger)
@@ -63,8 +64,9 @@ package struct TopCommand: AsyncParsableCommand {
                     do {
                         let follower = StateFollower(replica, of: upstream, to: goal, logger: logger)
                         let output = LineOutput()
-                        guard isPicture else { return try await follower.run(JSONLines(output)) }
-                        let picture = LivePicture(PeersPicture(), on: output, mode: once ? .last : .live)
+                        let mode: DrawMode = isOnce ? .last : .live
+                        guard isPicture else { return try await follower.run(JSONLines(output, mode: mode)) }
+                        let picture = LivePicture(PeersPicture(), on: output, mode: mode)
                         try await picture.whileOpen { try await follower.run(picture) }
                     } catch let reason as Rejection where reason.code == .unknownStore {
                         throw CommandFailure.failed(

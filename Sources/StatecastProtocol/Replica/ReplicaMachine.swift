@@ -78,7 +78,8 @@ package struct ReplicaMachine: Hashable, Sendable {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [ReplicaDirective] {
-        [.status(.joining), .subscribe(.feed)] + announcement.update(nil, at: now) + sendJoin(at: now, using: &generator)
+        [.status(.joining), .subscribe(.feed)] + announcement.update(nil, at: now)
+            + sendJoin(at: now, using: &generator)
     }
 
     // MARK: Time

@@ -160,7 +160,9 @@ extension Topic {
         case ("peer", _):
             guard let nonce = fields.next().flatMap({ Hexadecimal.bits($0) }),
                 let name = fields.next().flatMap(PeerName.init(utf8:)), let start = fields.last().flatMap(Self.start)
-            else { throw .unknownTopic(store, expected: "peer/<16 hex digits>/<name>/<none or lineage.epoch.revision>") }
+            else {
+                throw .unknownTopic(store, expected: "peer/<16 hex digits>/<name>/<none or lineage.epoch.revision>")
+            }
             self = .peer(Nonce(bits: nonce), name, start.position)
         default:
             throw .unknownTopic(store, expected: "feed, join/..., peer/..., receipts/..., schema or snapshot/...")

@@ -18,7 +18,9 @@ import Testing
         #expect(announcement.deadline(Fixture.position(1)) == at(3))
         #expect(announcement.update(Fixture.position(1), at: at(2.999)) == [])
         // The new one first: the replica is always listed.
-        #expect(announcement.update(Fixture.position(2), at: at(3)) == [.subscribe(topic(2)), .unsubscribe(topic(nil))])
+        #expect(
+            announcement.update(Fixture.position(2), at: at(3)) == [.subscribe(topic(2)), .unsubscribe(topic(nil))]
+        )
         #expect(announcement.update(Fixture.position(2), at: at(99)) == [])
         #expect(announcement.update(Fixture.position(3), at: at(99)) == [.subscribe(topic(3)), .unsubscribe(topic(2))])
     }

@@ -70,7 +70,8 @@ import Testing
         func bytes(_ topic: Topic) -> [UInt8] { Address(Fixture.store(), topic).bytes }
         for topic in Self.topics {
             switch topic {
-            case .join, .snapshot, .receipts, .schema, .peer: #expect(bytes(.feed).lexicographicallyPrecedes(bytes(topic)))
+            case .join, .snapshot, .receipts, .schema, .peer:
+                #expect(bytes(.feed).lexicographicallyPrecedes(bytes(topic)))
             case .feed, .actions: break
             }
         }
