@@ -31,7 +31,7 @@ final class PeerList {
     private var published = Peers()
     /// Of the listed peers, what readers do not see.
     private var sources: [String: Source] = [:]
-    /// Those whose subscription has ended since the last update: a sender that asks again ends it and begins another one.
+    /// Those whose subscription has ended since the last update: a sender that asks again begins another one.
     private var ended: Set<String> = []
     /// When the rates were measured.
     private var measured: (actions: UInt64, at: Instant)?

@@ -55,8 +55,8 @@ public struct PrimaryConfiguration: Sendable {
     /// How long a standby waits for a sign of the leader before it takes over, where nodes share their journals. A
     /// leader that cannot write for half a second less than that publishes nothing more.
     public var leaseTime = Duration.seconds(3)
-    /// Whether each store lists who is connected to it, as a store of its own: ``Peers``. With `security`, only a list that
-    /// has an endpoint in ``storeEndpoints`` is published, as `<store>.peers`.
+    /// Whether each store lists who is connected to it, as a store of its own, `<store>.peers`: see ``Peers``. With
+    /// `security`, it is published only if ``storeEndpoints`` has an endpoint for it that no store has.
     public var peers = true
     /// The snapshots and the history of its stores' journals.
     public var journal = JournalPolicy()

@@ -77,8 +77,8 @@ package final class PrimarySockets {
     /// The lists of peers that are published.
     var publishedLists: Set<StoreName> { router.stores.filter(\.isOfPeers) }
 
-    /// Called when all connections to a publishing socket were closed, with the stores that it publishes, and whether it
-    /// publishes receipts.
+    /// Called when all connections to a publishing socket were closed, with the stores that it publishes, and whether
+    /// it publishes receipts.
     var onDisconnect: ((Set<StoreName>, _ receipts: Bool) -> Void)? {
         didSet {
             for socket in publishers {

@@ -12,8 +12,8 @@ package struct TopCommand: AsyncParsableCommand {
             With --keys, the list has an endpoint of its own: that of statecast-primary --peers. Rejections are those \
             since the primary began to serve.
 
-            On a terminal, l, r, n and a sort by lag, rate, name and age. Elsewhere, on a terminal whose TERM is dumb, or \
-            with --json, it prints each list as a line: {"lineage":"...","epoch":1,"revision":3,"state":{...}}.
+            On a terminal, l, r, n and a sort by lag, rate, name and age. Elsewhere, on a terminal whose TERM is dumb, \
+            or with --json, it prints each list as a line: {"lineage":"...","epoch":1,"revision":3,"state":{...}}.
 
 
             """ + CommonOptions.discussion,
@@ -70,8 +70,8 @@ package struct TopCommand: AsyncParsableCommand {
                         try await picture.whileOpen { try await follower.run(picture) }
                     } catch let reason as Rejection where reason.code == .unknownStore {
                         throw CommandFailure.failed(
-                            "\(reason.message). A primary lists the peers of a store unless it has --peers off, and with "
-                                + "--keys only at the endpoint that --peers names"
+                            "\(reason.message). A primary lists the peers of a store unless it has --peers off, and "
+                                + "with --keys only at the endpoint that --peers names"
                         )
                     }
                 },

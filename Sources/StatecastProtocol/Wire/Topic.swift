@@ -13,8 +13,8 @@ package enum Topic: Hashable, Sendable {
     case schema
     /// One chunk of a snapshot.
     case snapshot(Lineage, Revision, index: UInt32)
-    /// The presence of a replica: subscribed as long as it is connected, with its position; `nil` without a state. Nothing
-    /// is published on it.
+    /// The presence of a replica: subscribed as long as it is connected, with its position; `nil` without a state.
+    /// Nothing is published on it.
     case peer(Nonce, PeerName, Position?)
     /// Actions from a sender to the primary.
     case actions

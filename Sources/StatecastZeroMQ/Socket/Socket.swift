@@ -184,7 +184,7 @@ package struct Socket: ~Copyable {
     ///
     /// - Parameter hasAddress: whether the transport has addresses. Over another one, a peer can send one of its own.
     /// - Returns: the message; the name that ``AuthenticationHandler/Decision`` gave the peer's user, `nil` on a socket
-    ///   without CURVE; the peer's IP address. For the end of a subscription because a connection broke, both are `nil`.
+    ///   without CURVE; the peer's IP address. Both are `nil` for the end of a subscription because a connection broke.
     /// - Throws: as ``receive()``.
     package func receiveFromPeer(
         hasAddress: Bool
