@@ -45,13 +45,20 @@ import Testing
             #expect(try await Served(first).epoch == "1")
             let (_, ending) = try await withNode("b") { second in
                 while try await status().standbys.isEmpty {}
-                try await Tool.send.runningValue(upstream + ["--ndjson", "--json"]) { sender in
-                    try await sender.write(Self.action)
-                    #expect(try await sender.line { _ in true }.contains(#""revision":1"#))
-                    first.send(SIGKILL)
-                    try await sender.write(Self.action)
-                    #expect(try await sender.line { _ in true }.contains(#""revision":2"#))
-                    try await sender.finishInput()
+                try await Tool.replica.runningValue(upstream + ["--json", "--name", "kiosk"]) { replica in
+                    try await Tool.send.runningValue(upstream + ["--ndjson", "--json"]) { sender in
+                        try await sender.write(Self.action)
+                        #expect(try await sender.line { _ in true }.contains(#""revision":1"#))
+                        _ = try await replica.line { $0.contains(#""revision":1"#) }
+                        first.send(SIGKILL)
+                        try await sender.write(Self.action)
+                        #expect(try await sender.line { _ in true }.contains(#""revision":2"#))
+                        try await sender.finishInput()
+                    }
+                    // The new leader lists the peers of the old one.
+                    try await Tool.statecast.runningValue(["top"] + upstream + ["--json"]) { top in
+                        _ = try await top.line { $0.contains(#""name":"kiosk""#) && $0.contains(#""lag":0"#) }
+                    }
                 }
                 #expect(try await Served(second).epoch == "2")
                 let moved = try await Tool.journal.run(
