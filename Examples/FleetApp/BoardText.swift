@@ -1,3 +1,4 @@
+import StatecastCore
 import StatecastTerminal
 
 /// Renders a board as lines of text for a terminal.
@@ -125,7 +126,7 @@ extension BoardProps.Totals {
 extension Note {
     fileprivate var line: String {
         let about = host.map { "\(printable($0)): " } ?? ""
-        return "\(HumanUnits.timeOfDay(time))  \(about)\(printable(text))"
+        return "\(HumanUnits.timeOfDay(milliseconds: time.milliseconds))  \(about)\(printable(text))"
     }
 }
 

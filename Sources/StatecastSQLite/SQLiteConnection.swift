@@ -3,7 +3,7 @@ import StatecastThreading
 
 /// A connection to an SQLite database. One thread at a time uses it, through a ``Locked``.
 ///
-/// Each statement stays prepared until the end of the connection's lifetime, which closes it.
+/// A statement stays prepared until the end of the connection's lifetime, which closes it.
 final class SQLiteConnection {
     /// A transaction reads one state of the database. At most one connection at a time has one that writes.
     enum Transaction: String { case reading = "BEGIN", writing = "BEGIN IMMEDIATE" }
@@ -48,31 +48,28 @@ final class SQLiteConnection {
     /// Executes a statement to its end.
     func execute(_ sql: String, _ values: [SQLiteValue] = []) throws(SQLiteFailure) {
         let statement = try prepare(sql)
-        defer { finish(statement) }
+        defer { finish(statement, of: sql) }
         try execute(statement, with: values[...])
     }
 
     /// Begins a statement that reads.
     func rows(_ sql: String, _ numbers: Int64...) throws(SQLiteFailure) -> SQLiteRows {
-        let statement = try prepare(sql)
+        let rows = SQLiteRows(self, try prepare(sql), of: sql)
         for (index, number) in numbers.enumerated() {
-            try check(sqlite3_bind_int64(statement, Int32(index + 1), number))
+            try check(sqlite3_bind_int64(rows.statement, Int32(index + 1), number))
         }
-        return SQLiteRows(self, statement)
+        return rows
     }
 
     /// The number of rows that the last statement changed.
     var changeCount: Int { Int(sqlite3_changes(handle)) }
 
+    /// The statement, which is the caller's alone until ``finish(_:of:)``.
     private func prepare(_ sql: String) throws(SQLiteFailure) -> OpaquePointer {
-        if let statement = prepared[sql] {
-            precondition(sqlite3_stmt_busy(statement) == 0, "a statement is executed within itself: \(sql)")
-            return statement
-        }
+        if let statement = prepared.removeValue(forKey: sql) { return statement }
         var statement: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
         guard let statement else { preconditionFailure("a statement is empty: \(sql)") }
-        prepared[sql] = statement
         return statement
     }
 
@@ -103,9 +100,11 @@ final class SQLiteConnection {
         throw SQLiteFailure(of: handle, isOfStatement: true)
     }
 
-    fileprivate func finish(_ statement: OpaquePointer) {
+    fileprivate func finish(_ statement: OpaquePointer, of sql: String) {
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)
+        // Another one, if two of a kind were used at once.
+        if let other = prepared.updateValue(statement, forKey: sql) { sqlite3_finalize(other) }
     }
 
     private func check(_ code: Int32) throws(SQLiteFailure) {
@@ -116,16 +115,21 @@ final class SQLiteConnection {
 
     /// Commits what `body` does, or rolls it back if that fails.
     func transaction<Result>(_ kind: Transaction, _ body: () throws -> Result) throws -> Result {
-        try execute(kind.rawValue)
+        try control(kind.rawValue)
         do {
             let result = try body()
-            try execute("COMMIT")
+            try control("COMMIT")
             return result
         } catch {
             // Some failures have rolled it back.
-            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+            if sqlite3_get_autocommit(handle) == 0 { try? control("ROLLBACK") }
             throw error
         }
+    }
+
+    /// If it fails, the tables are not the reason.
+    private func control(_ sql: String) throws(SQLiteFailure) {
+        do throws(SQLiteFailure) { try execute(sql) } catch { throw SQLiteFailure(error.code, error.message) }
     }
 
     /// Keeps the changes in a log beside the database until a checkpoint.
@@ -184,13 +188,14 @@ enum SQLiteValue {
 /// A damaged row has values of any types, whatever the table declares.
 struct SQLiteRows: ~Copyable {
     private let connection: SQLiteConnection
-    private let statement: OpaquePointer
+    fileprivate let statement: OpaquePointer
+    private let sql: String
 
-    fileprivate init(_ connection: SQLiteConnection, _ statement: OpaquePointer) {
-        (self.connection, self.statement) = (connection, statement)
+    fileprivate init(_ connection: SQLiteConnection, _ statement: OpaquePointer, of sql: String) {
+        (self.connection, self.statement, self.sql) = (connection, statement, sql)
     }
 
-    deinit { connection.finish(statement) }
+    deinit { connection.finish(statement, of: sql) }
 
     /// Continues with the next row.
     ///

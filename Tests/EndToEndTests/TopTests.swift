@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test func `top shows the replicas and senders of a store, as JSON and as a table`() async throws {
-        try await withServed { served in
+        let folder = try Folder()
+        try await withServed(["--journal", "\(folder.path)/journal"]) { served in
             let following = served.upstream + ["--json", "--name", "kiosk-1"]
             try await Tool.replica.runningValue(following) { replica in
                 let sent = try await Tool.send.run(served.upstream + ["CounterIncreaseRequested"])
@@ -50,6 +51,7 @@ import Testing
                 #expect(listed.revision == 1 && peer.kind == "replica" && peer.address == "127.0.0.1")
                 let table = try await Tool.statecast.run(["top"] + served.upstream + ["--once"])
                 #expect(table.exitCode == 0, "\(table)")
+                #expect(table.output.contains("replicas: 1, senders: 0, by lag"), "\(table)")
                 #expect(table.output.map(Self.shape) == (try Self.documented).map(Self.shape), "\(table)")
             }
         }

@@ -126,7 +126,7 @@ import Testing
             return rate > 0 && peers[Self.id(0xaa)]?.lag ?? 0 > 0
         }.state
         sending.cancel()
-        #expect(shown.revision > 0 && shown.actionsPerSecond ?? 0 > 0 && shown.commitP99 ?? 0 > 0)
+        #expect(shown.revision > 0 && shown.actionsPerSecond ?? 0 > 0 && shown.commitP99Milliseconds ?? 0 > 0)
         #expect(Array(shown.rejected.keys) == ["unknown-action"])
         #expect(shown.peers.values.allSatisfy { $0.address == "127.0.0.1" })
         await primary.stop()
@@ -158,13 +158,58 @@ import Testing
         withExtendedLifetime(replica) {}
     }
 
-    @Test func `the list has a maximum size`() async throws {
-        try await withCounter { cluster in
+    @Test func `the list has a maximum size, and the places of peers that have left are free`() async throws {
+        try await withCounter {
+            $0.limits.maxFrameBytes = 8 * PeerList.maxRowBytes
+        } _: { cluster in
             let list = try list(cluster)
             let crowd = try await RawPeer(cluster.address)
-            for nonce in 0...PeerList.maxPeers { try await crowd.subscribe(Self.topic(UInt64(nonce), "crowd")) }
-            _ = try await list.first { $0.state.peers.count == PeerList.maxPeers }
+            for nonce in UInt64(0)..<8 { try await crowd.subscribe(Self.topic(nonce, "crowd")) }
+            _ = try await list.first { $0.state.peers.count == 8 }
+            try await crowd.subscribe(Self.topic(8, "refused"))
+            try await crowd.unsubscribe(Self.topic(0, "crowd"))
+            try await crowd.subscribe(Self.topic(9, "late"))
+            let full = try await list.first { $0.state.peers[Self.id(9)] != nil }.state.peers
+            #expect(full.count == 8 && full[Self.id(8)] == nil && full[Self.id(0)] == nil)
         }
+    }
+
+    @Test func `a follower after a pause gets the present list at first`() async throws {
+        try await withCounter { cluster in
+            let before = try replica("before", of: cluster)
+            let list = try list(cluster)
+            _ = try await list.first { $0.state.peers.count == 1 && $0.state.actionsPerSecond != nil }
+            await list.close()
+            await before.close()
+            let after = try replica("after", of: cluster)
+            await after.waits { $0 == .live }
+            // It announces its first state three seconds after its start: longer than a list is valid.
+            while await cluster.primary.peers.peers.values.map(\.revision) != [0] { await Task.yield() }
+            let again = try self.list(cluster)
+            let first = try await again.first { _ in true }.state
+            #expect(first.peers.values.map(\.name) == ["after"], "\(first)")
+            await after.close()
+        }
+    }
+
+    @Test func `an endpoint that closes its connections unlists nobody at another one`() async throws {
+        let log = EventLog()
+        var configuration = PrimaryConfiguration.quick
+        configuration.limits.maxSubscriptions = 50
+        configuration.storeEndpoints = ["counter.peers": "tcp://127.0.0.1:*"]
+        let primary = try Primary.counter(configuration, log: log)
+        let cluster = CounterPrimary(primary: primary, address: try await primary.start())
+        let sender = try cluster.sender()
+        _ = try await sender.send(CounterIncreaseRequested())
+        let endpoint = try #require(cluster.address.storeEndpoints["counter.peers"])
+        do {
+            let flood = try await RawPeer(cluster.address, at: endpoint)
+            for nonce in UInt64(0)..<60 { try await flood.subscribe("sc2/nowhere\(nonce)/feed") }
+            try await log.waits(for: "warning: closing all connections")
+        }
+        #expect(await primary.peers.peers.count == 1)
+        await primary.stop()
+        await sender.close()
     }
 
     @Test func `the name of a list is reserved`() throws {

@@ -8,6 +8,14 @@ import StatecastZeroMQ
     import Foundation
 #endif
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A node's clocks: a steady one for deadlines, and the wall clock, which is used in states and messages only.
 struct NodeClock: Sendable {
     private let origin = ContinuousClock.now
@@ -26,7 +34,13 @@ enum NodeDefaults {
     /// Longer than a commit to a fast disk takes.
     static let maxBusyPolling = Duration.microseconds(400)
     /// `HOST:PID`.
-    static let peerName = "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier)"
+    static let peerName: String = {
+        var host = [CChar](repeating: 0, count: 256)
+        gethostname(&host, host.count - 1)
+        // Not the number of the process, which tells two of a host apart.
+        let name = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return "\(name.prefix(48)):\(getpid())"
+    }()
 }
 
 /// Runs tasks on a node's loop from their first line on.

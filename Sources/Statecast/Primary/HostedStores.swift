@@ -34,7 +34,9 @@ package struct HostedStores {
 
     /// A queue or table of a store that is beyond its limit, which only a fault can cause.
     package var exceededLimit: String? {
-        stores.lazy.compactMap { store in store.exceededLimit.map { "\(store.name) has \($0)" } }.first
+        (stores + lists.compactMap(\.store)).lazy.compactMap { store in
+            store.exceededLimit.map { "\(store.name) has \($0)" }
+        }.first
     }
 
     private func store(_ name: StoreName) -> (any RunningStore)? { stores.first { $0.name == name } }
@@ -98,10 +100,10 @@ package struct HostedStores {
     /// All connections to a publishing socket are closed, without reports of the ends of their subscriptions.
     ///
     /// - Parameters:
-    ///   - feeds: the stores that it publishes.
-    ///   - receipts: whether it publishes receipts.
-    func disconnected(feeds: Set<StoreName>, receipts: Bool) {
-        for list in lists { list.disconnected(feeds: feeds, receipts: receipts) }
+    ///   - replicas: the stores whose states it publishes.
+    ///   - senders: the stores whose receipts it publishes.
+    func disconnected(replicasOf replicas: Set<StoreName>, sendersOf senders: Set<StoreName>) {
+        for list in lists { list.disconnected(replicasOf: replicas, sendersOf: senders) }
     }
 
     /// A message of actions.
@@ -141,7 +143,8 @@ package struct HostedStores {
         for store in stores { store.turn() }
         for list in lists { list.turn() }
         if stores.contains(where: \.hasWork) || lists.contains(where: \.hasWork) { return node.environment.now }
-        return [stores.lazy.map(\.nextDeadline).min(), lists.lazy.compactMap(\.nextDeadline).min()].lazy
-            .compactMap(\.self).min()
+        let tick = stores.lazy.map(\.nextDeadline).min()
+        guard let update = lists.lazy.compactMap(\.nextDeadline).min() else { return tick }
+        return tick.map { min($0, update) } ?? update
     }
 }

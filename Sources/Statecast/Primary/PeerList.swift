@@ -25,7 +25,7 @@ final class PeerList {
     let listed: any RunningStore
     /// The store that publishes the list; `nil` if it is not published.
     let store: (any RunningStore)?
-    private let mailbox: LocalMailbox<Peers>
+    private let mailbox: LocalMailbox<Peers>?
     private let environment: any StoreEnvironment
     private var list = Peers()
     private var published = Peers()
@@ -49,35 +49,41 @@ final class PeerList {
     }
 
     /// Further peers are not listed. The patch of all of them has to fit into a frame.
-    static let maxPeers = 4096
+    private let maxPeers: Int
+    /// The largest row: a user and a name of 64 bytes each, an address, and numbers.
+    static let maxRowBytes = 512
     private static let interval = Duration.seconds(1)
     /// Beyond it, a replica whose position is not the newest one lags.
-    private static let maxAnnouncementAge = Duration.seconds(5)
+    private static let maxAnnouncementAge = Announcement.interval + .seconds(2)
 
     /// - Returns: `nil` if the name of the list would be too long.
     init?(of listed: any RunningStore, on node: NodeServices) {
         guard let name = listed.name.peers else { return nil }
-        let definition = try? TypedStore(
-            name: name.text,
-            state: Peers(),
-            actions: [],
-            reducer: Reducer { state, action in
-                if let action = action as? PeersReplaced { state = action.peers }
-            },
-            middleware: [],
-            initialEffect: { _ in .none },
-            journal: nil,
-            evolution: StateEvolution(),
-            logger: Logger(label: "statecast.peers") { _ in SwiftLogNoOpLogHandler() }
-        )
-        guard let definition else { return nil }
         environment = node.environment
         due = environment.now
-        (self.listed, mailbox) = (listed, definition.mailbox)
+        maxPeers = node.limits.maxFrameBytes / Self.maxRowBytes
+        self.listed = listed
         guard node.publishedLists.contains(name) else {
-            store = nil
+            (store, mailbox) = (nil, nil)
             return
         }
+        let definition: TypedStore<Peers>
+        do throws(StatecastError) {
+            definition = try TypedStore(
+                name: name.text,
+                state: Peers(),
+                actions: [],
+                reducer: Reducer { state, action in
+                    if let action = action as? PeersReplaced { state = action.peers }
+                },
+                middleware: [],
+                initialEffect: { _ in .none },
+                journal: nil,
+                evolution: StateEvolution(),
+                logger: Logger(label: "statecast.peers") { _ in SwiftLogNoOpLogHandler() }
+            )
+        } catch { preconditionFailure("a list of peers is no state: \(error)") }
+        mailbox = definition.mailbox
         var node = node
         // A replica of the list that lags takes a snapshot.
         node.limits.maxRingUpdates = 16
@@ -107,11 +113,12 @@ final class PeerList {
         store.unsubscribed(from: topic)
     }
 
-    /// All connections to a socket are closed, without reports of the ends of their subscriptions.
-    func disconnected(feeds: Set<StoreName>, receipts: Bool) {
-        let replicas = feeds.contains(listed.name)
-        for (id, peer) in list.peers where peer.kind == .replica ? replicas : receipts { ended.insert(id) }
-        if let store, feeds.contains(store.name) { unfollowed() }
+    /// All connections of replicas of some stores are closed, or of their senders, without reports of their ends.
+    func disconnected(replicasOf replicas: Set<StoreName>, sendersOf senders: Set<StoreName>) {
+        for (id, peer) in list.peers where (peer.kind == .replica ? replicas : senders).contains(listed.name) {
+            ended.insert(id)
+        }
+        if let store, replicas.contains(store.name) { unfollowed() }
     }
 
     private func listedSubscribed(to topic: Topic, _ origin: PeerOrigin) {
@@ -135,7 +142,8 @@ final class PeerList {
             guard peer.user == origin.user else { return nil }
             if peer.address != origin.address { list.peers[id]?.address = origin.address }
         } else {
-            guard list.peers.count < Self.maxPeers else { return nil }
+            if list.peers.count >= maxPeers { removeEnded() }
+            guard list.peers.count < maxPeers else { return nil }
             list.peers[id] = Peer(
                 kind: kind,
                 name: String(id.prefix(8)),
@@ -167,7 +175,19 @@ final class PeerList {
         return UInt64(head.revision.distance(beyond: position.revision))
     }
 
-    private func unfollowed() { (isFollowed, measured) = (false, nil) }
+    /// Rates are those of the last second.
+    private func unfollowed() {
+        (isFollowed, measured, list.actionsPerSecond) = (false, nil, nil)
+        for case (let id, .sender(let session, _)) in sources {
+            sources[id] = .sender(session, last: nil)
+            list.peers[id]?.actionsPerSecond = nil
+        }
+    }
+
+    private func removeEnded() {
+        for id in ended { (list.peers[id], sources[id]) = (nil, nil) }
+        ended = []
+    }
 
     // MARK: Turns
 
@@ -176,7 +196,7 @@ final class PeerList {
 
     /// The time of the next tick and turn; `nil`: nothing changes by itself.
     var nextDeadline: Instant? {
-        let update = isFollowed || !ended.isEmpty ? due : nil
+        let update = isFollowed ? due : nil
         guard isUsed, let tick = store?.nextDeadline else { return update }
         return update.map { min($0, tick) } ?? tick
     }
@@ -185,13 +205,13 @@ final class PeerList {
 
     /// Publishes what has changed, if it is due and followed.
     func turn() {
-        if isFollowed || !ended.isEmpty, case let now = environment.now, now >= due {
+        if isFollowed, case let now = environment.now, now >= due {
             due = now.advanced(by: Self.interval)
-            if isFollowed { measure(at: now) }
+            measure(at: now)
             let list = update()
-            if isFollowed, list != published {
+            if list != published {
                 published = list
-                mailbox.enqueue(.action(.dispatched(PeersReplaced(peers: list))))
+                mailbox?.enqueue(.action(.dispatched(PeersReplaced(peers: list))))
             }
         }
         if isUsed { store?.turn() }
@@ -199,8 +219,7 @@ final class PeerList {
 
     /// Brings the list up to date, except for its rates.
     func update() -> Peers {
-        for id in ended { (list.peers[id], sources[id]) = (nil, nil) }
-        ended = []
+        removeEnded()
         let (now, activity) = (environment.now, listed.activity)
         for case (let id, .replica(let position, let announced)) in sources {
             // One that follows announces its progress in time.
@@ -212,7 +231,7 @@ final class PeerList {
             list.peers[id]?.revision = revision
         }
         list.revision = listed.position.revision.rawValue
-        list.commitP99 = activity.commits.percentile99.map { ($0 / .microseconds(1)).rounded() / 1000 }
+        list.commitP99Milliseconds = activity.commits.percentile99.map { ($0 / .microseconds(1)).rounded() / 1000 }
         list.rejected = activity.rejected
         return list
     }

@@ -3,15 +3,16 @@ public import StatecastCoding
 /// Who is connected to a store, and what the store does: the state of the store `<store>.peers`, which replicas follow
 /// as any other.
 public struct Peers: Codable, Equatable, Sendable {
-    /// By an identity of 16 digits, which another connection of the peer keeps.
+    /// The peers by their identities of 16 digits, which a peer keeps when it connects again.
     public internal(set) var peers: Table<String, Peer> = [:]
     /// The newest revision of the store.
     public internal(set) var revision: UInt64 = 0
-    /// Actions that were applied or rejected, in a second; `nil` until it is measured.
+    /// The actions in a second that were applied or rejected; `nil` until two lists in a row were published.
     public internal(set) var actionsPerSecond: Double?
-    /// What 99 of 100 of the last 512 commits to the journal took at most, in milliseconds; `nil` without one.
-    public internal(set) var commitP99: Double?
-    /// The actions that were rejected since the primary began to serve, by code; codes of applications as `policy`.
+    /// What 99 of 100 of the last 512 commits to the journal took at most; `nil` without a commit.
+    public internal(set) var commitP99Milliseconds: Double?
+    /// The number of actions that were rejected since the primary began to serve, by code; codes of applications
+    /// together as `policy`.
     public internal(set) var rejected: [String: UInt64] = [:]
 }
 
@@ -22,21 +23,23 @@ public struct Peer: Codable, Equatable, Sendable {
         case replica, sender
     }
 
-    /// What it does.
+    /// Whether it follows or sends.
     public let kind: Kind
-    /// What it claims to be, by default `HOST:PID`; of a sender, the beginning of its identity.
+    /// The name that a replica claims, by default `HOST:PID`; of a sender, the beginning of its identity.
     public internal(set) var name: String
-    /// Of its key, on a primary with keys.
+    /// The user of the peer's key; `nil` without keys.
     public let user: String?
-    /// The IP address from which it is connected; `nil` where a transport has none.
+    /// The IP address from which it is connected; `nil` over a transport without addresses.
     public internal(set) var address: String?
-    /// The revision that a replica has, as announced within the last three seconds; `nil` before its first state.
+    /// The last revision that a replica has announced, which it does at most three seconds late; `nil` before its first
+    /// state.
     public internal(set) var revision: UInt64?
-    /// How many revisions the replica was behind when it announced that, or is now, if that is more than five seconds
-    /// ago; `nil` if it has another history.
+    /// The number of revisions that the replica was behind when it announced its own or, if that is more than five
+    /// seconds ago, is now; `nil` without a state of the primary's history.
     public internal(set) var lag: UInt64?
-    /// When it was connected, by the primary's clock, in milliseconds since 1970.
+    /// When it was first listed, by the primary's clock, in milliseconds since 1970. It is listed anew after a second
+    /// without a connection.
     public let since: Int64
-    /// Of a sender: new actions in a second; `nil` until it is measured.
+    /// The new actions of a sender in a second; `nil` until two lists in a row were published.
     public internal(set) var actionsPerSecond: Double?
 }

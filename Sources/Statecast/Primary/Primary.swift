@@ -192,7 +192,8 @@ public final class Primary<State: Codable & Equatable & Sendable>: Service, Moni
         get async { await node.position(of: name)?.revision ?? Revision(0) }
     }
 
-    /// Who is connected at present; empty before the start, and without ``PrimaryConfiguration/peers``.
+    /// Who is connected at present; empty before the start, and without ``PrimaryConfiguration/peers``. Rates are known
+    /// only while the list is followed.
     public var peers: Peers {
         get async { await node.peers(of: name) ?? Peers() }
     }

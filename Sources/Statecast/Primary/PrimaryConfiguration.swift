@@ -102,7 +102,7 @@ public struct PrimaryConfiguration: Sendable {
         {
             throw StatecastError(
                 .definition,
-                "with keys, \(list) needs an endpoint in storeEndpoints that no store has"
+                "with keys, \(list) needs an endpoint that no other store has, in storeEndpoints or by --peers"
             )
         }
         return feeds

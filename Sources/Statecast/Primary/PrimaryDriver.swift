@@ -119,9 +119,7 @@ package final class PrimaryDriver {
         (services.listsPeers, services.publishedLists) = (configuration.peers, sockets.publishedLists)
         if let failover { services.onLease = failover.onLease }
         self.sockets = sockets
-        sockets.onDisconnect = { [weak self] feeds, receipts in
-            self?.stores?.disconnected(feeds: feeds, receipts: receipts)
-        }
+        sockets.onDisconnect = { [weak self] in self?.stores?.disconnected(replicasOf: $0, sendersOf: $1) }
         stores = HostedStores(recovered, on: services) { [logger] in Self.count($0, logger) }
         stores?.begin()
         scheduleRefresh()

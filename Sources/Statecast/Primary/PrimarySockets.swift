@@ -77,14 +77,14 @@ package final class PrimarySockets {
     /// The lists of peers that are published.
     var publishedLists: Set<StoreName> { router.stores.filter(\.isOfPeers) }
 
-    /// Called when all connections to a publishing socket were closed, with the stores that it publishes, and whether
-    /// it publishes receipts.
-    var onDisconnect: ((Set<StoreName>, _ receipts: Bool) -> Void)? {
+    /// Called when all connections to a publishing socket were closed, with the stores whose states it publishes, and
+    /// those whose receipts it publishes.
+    var onDisconnect: ((_ replicasOf: Set<StoreName>, _ sendersOf: Set<StoreName>) -> Void)? {
         didSet {
             for socket in publishers {
-                let isOfReceipts = receipts.map { $0 === socket } ?? true
-                let feeds = socket === receipts ? [] : socket.stores
-                socket.onClose = { [onDisconnect] in onDisconnect?(feeds, isOfReceipts) }
+                let states = socket === receipts ? [] : socket.stores
+                let outcomes = receipts == nil || socket === receipts ? socket.stores : []
+                socket.onClose = { [onDisconnect] in onDisconnect?(states, outcomes) }
             }
         }
     }

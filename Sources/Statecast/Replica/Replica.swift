@@ -312,7 +312,9 @@ public struct StateSnapshot<State: Sendable>: Sendable {
 
 /// How a replica follows its primary.
 public struct ReplicaConfiguration: Sendable {
-    /// Under which the primary lists this replica among its ``Peers``, by default `HOST:PID`; `nil`: it is not listed.
+    /// The name of this replica in the list of its primary's ``Peers``, whose readers see it, by default `HOST:PID`;
+    /// `nil`: it is not listed. The list has at most 64 characters, and `_` instead of others than
+    /// `a-z A-Z 0-9 . _ - : @`.
     public var name: String? = NodeDefaults.peerName
     /// Encrypts the connection, and pins the primary's key; `nil`: plain text.
     public var security: ClientSecurity?

@@ -256,12 +256,15 @@ private enum SettingsFile {
 
     private static func contents(of path: String) throws -> [(name: String, ConfigContent)] {
         let bytes: [UInt8]
-        do throws(SystemFailure) { bytes = try OpenFile(path, O_RDONLY).read(maxBytes) } catch {
+        do throws(SystemFailure) { bytes = try OpenFile(path, O_RDONLY).read(maxBytes + 1) } catch {
             throw CommandFailure.wrongUsage(
                 error.code == ENOENT
                     ? "the config file \(path) does not exist: name another with --config"
                     : "the config file \(path) cannot be read: \(error.reason)"
             )
+        }
+        guard bytes.count <= maxBytes else {
+            throw CommandFailure.wrongUsage("the config file \(path) is longer than \(maxBytes) bytes")
         }
         let value: Value
         do { value = try JSON.value(parsing: Array(bytes.withoutByteOrderMark)) } catch {

@@ -2,6 +2,7 @@ import Statecast
 import StatecastCommandLine
 import StatecastJournal
 import StatecastPostgres
+import StatecastProtocol
 import StatecastSQLite
 
 #if canImport(FoundationEssentials)
@@ -25,7 +26,9 @@ extension PrimaryConfiguration {
         receipts = try await settings.endpoint(.receipts) ?? receipts
         plaintext = try await settings.isOn(.insecure) ? .trustedNetwork : .thisMachine
         peers = try await settings.text(.peers) != "off"
-        if peers, let endpoint = try await settings.endpoint(.peers) { storeEndpoints = ["\(store).peers": endpoint] }
+        if peers, let endpoint = try await settings.endpoint(.peers) {
+            storeEndpoints = [store + StoreName.suffixOfPeers: endpoint]
+        }
         let keys = try await settings.nodeKeys()
         let accessList = try await settings.text(.access, with: keys)
         security = keys.flatMap { keys in accessList.map { PrimarySecurity(keys: keys, accessList: $0) } }

@@ -1,4 +1,3 @@
-import FleetApp
 import Statecast
 import StatecastCoding
 import StatecastCommandLine
@@ -47,12 +46,12 @@ struct PeersPicture: Picture {
         }
         let order = frame.choice.flatMap(Order.init) ?? .lag
         // By the identity, where nothing else decides.
-        let peers = list.peers.sorted { $0.key < $1.key }.map(\.value).stablySorted(by: order.precedes)
+        let peers = list.peers.sorted { $0.key < $1.key }.map(\.value).sorted(by: order.precedes)
         let head = [state.title, list.summary, "\(list.counts), by \(order.name)", ""].map(VisibleText.line)
         let room = frame.rows.map { max(1, $0 - head.count - 1) } ?? .max
         let first = max(0, min(frame.first, peers.count - min(room, peers.count)))
-        let rows = peers.dropFirst(first).prefix(room).map { $0.cells(at: state.primaryTime) }
-        let lines = head + Self.table([Self.headings] + rows)
+        let table = Self.table([Self.headings] + peers.map { $0.cells(at: state.primaryTime) })
+        let lines = head + table.prefix(1) + table.dropFirst(1 + first).prefix(room)
         return PicturePage(lines.map { PicturePage.Line($0.clipped(to: frame.columns)) }, first: first)
     }
 
@@ -69,7 +68,7 @@ struct PeersPicture: Picture {
 extension Peers {
     fileprivate var summary: String {
         let rate = actionsPerSecond.map { "\(HumanUnits.fixed($0, decimals: 0)) actions/s" }
-        let commit = commitP99.map { "commit p99 \(HumanUnits.fixed($0, decimals: 1)) ms" }
+        let commit = commitP99Milliseconds.map { "commit p99 \(HumanUnits.fixed($0, decimals: 1)) ms" }
         let codes = rejected.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
         let rejections = codes.isEmpty ? "nothing rejected" : "rejected: " + codes.joined(separator: ", ")
         return (["revision \(revision)", rate, commit, rejections] as [String?]).compactMap(\.self).joined(
@@ -93,15 +92,5 @@ extension Peer {
         return [
             kind.rawValue, name, user, address, lag.map { "\($0)" }, revision.map { "\($0)" }, rate, age,
         ].map { $0.map(VisibleText.line) ?? "-" }
-    }
-}
-
-extension Array {
-    /// Sorts, and keeps the order of elements of which none precedes the other.
-    fileprivate func stablySorted(by precedes: (Element, Element) -> Bool) -> [Element] {
-        enumerated().sorted { one, other in
-            if precedes(one.element, other.element) { return true }
-            return !precedes(other.element, one.element) && one.offset < other.offset
-        }.map(\.element)
     }
 }

@@ -2,7 +2,7 @@ import StatecastCore
 
 /// How a replica shows that it is connected, and how far it is: by a subscription, which it replaces when its position
 /// has moved.
-struct Announcement: Hashable, Sendable {
+package struct Announcement: Hashable, Sendable {
     /// `nil`: the replica does not announce itself.
     private let name: PeerName?
     private let nonce: Nonce
@@ -10,7 +10,7 @@ struct Announcement: Hashable, Sendable {
     /// When the subscription may be replaced again.
     private var due: Instant
 
-    static let interval = Duration.seconds(3)
+    package static let interval = Duration.seconds(3)
 
     init(_ name: PeerName?, _ nonce: Nonce, now: Instant) { (self.name, self.nonce, due) = (name, nonce, now) }
 

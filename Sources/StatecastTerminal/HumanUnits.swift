@@ -1,5 +1,3 @@
-import StatecastCore
-
 /// Formats numbers for people. No input traps.
 package enum HumanUnits {
     /// With a number of decimals, such as `0.42`.
@@ -14,12 +12,12 @@ package enum HumanUnits {
     }
 
     /// A share between 0 and 1 as a whole percentage, such as `42%`.
-    static func percent(_ share: Double) -> String {
+    package static func percent(_ share: Double) -> String {
         fixed(share * 100, decimals: 0) + "%"
     }
 
     /// A size in binary units, such as `7.8 GiB`.
-    static func bytes(_ count: Int) -> String {
+    package static func bytes(_ count: Int) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         var value = Double(count)
         var power = 0
@@ -42,17 +40,17 @@ package enum HumanUnits {
         return "\(whole)s"
     }
 
-    /// The time of day, UTC, such as `14:03:09`.
-    static func timeOfDay(_ time: Timestamp) -> String {
+    /// The time of day in UTC, of a time in milliseconds since 1970, such as `14:03:09`.
+    package static func timeOfDay(milliseconds: Int64) -> String {
         let day: Int64 = 86_400_000
-        let seconds = Int((time.milliseconds % day + day) % day / 1_000)
+        let seconds = Int((milliseconds % day + day) % day / 1_000)
         return [seconds / 3_600, seconds / 60 % 60, seconds % 60]
             .map { $0 < 10 ? "0\($0)" : "\($0)" }
             .joined(separator: ":")
     }
 
     /// A share between 0 and 1 as a bar of `width` columns.
-    static func bar(_ share: Double, width: Int) -> String {
+    package static func bar(_ share: Double, width: Int) -> String {
         let clamped = share.isNaN ? 0 : min(1, max(0, share))
         let filled = Int((clamped * Double(width)).rounded())
         return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)

@@ -1,7 +1,5 @@
-import StatecastCore
+import StatecastTerminal
 import Testing
-
-@testable import FleetApp
 
 @Suite struct `Human units` {
     @Test(arguments: [
@@ -37,11 +35,11 @@ import Testing
         (0, "00:00:00"), (86_399_999, "23:59:59"), (86_400_000, "00:00:00"), (-1, "23:59:59"),
     ])
     func `Human units show the time of day`(milliseconds: Int64, text: String) {
-        #expect(HumanUnits.timeOfDay(Timestamp(milliseconds: milliseconds)) == text)
+        #expect(HumanUnits.timeOfDay(milliseconds: milliseconds) == text)
     }
 
     @Test func `Human units show the time of day at both ends of time`() {
-        #expect(HumanUnits.timeOfDay(.latest) == "07:12:55")
-        #expect(HumanUnits.timeOfDay(.earliest) == "16:47:04")
+        #expect(HumanUnits.timeOfDay(milliseconds: .max) == "07:12:55")
+        #expect(HumanUnits.timeOfDay(milliseconds: .min) == "16:47:04")
     }
 }
