@@ -42,6 +42,19 @@ import Testing
         }
     }
 
+    @Test func `A connection to SQLite executes a statement while another of its kind has rows`() throws {
+        try connection.execute("INSERT INTO sample VALUES (1, NULL, NULL), (2, NULL, NULL)")
+        let sql = "SELECT number FROM sample WHERE number = ?"
+        for _ in 0..<2 {
+            var one = try connection.rows(sql, 1)
+            var other = try connection.rows(sql, 2)
+            let hasBoth = try (one.next(), other.next()) == (true, true)
+            #expect(hasBoth)
+            #expect(try one.bits(0) == 1)
+            #expect(try other.bits(0) == 2)
+        }
+    }
+
     @Test func `A connection to SQLite rolls a failed transaction back, and continues`() throws {
         let insert = "INSERT INTO sample VALUES (1, NULL, NULL)"
         let failure = #expect(throws: SQLiteFailure.self) {

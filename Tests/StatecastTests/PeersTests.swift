@@ -212,6 +212,16 @@ import Testing
         await sender.close()
     }
 
+    @Test func `a list takes no actions`() async throws {
+        try await withCounter { cluster in
+            let publish = cluster.address.publish
+            let sender = try ActionSender(store: "counter.peers", from: publish, configuration: .quick).started()
+            let rejection = await #expect(throws: Rejection.self) { try await sender.send(CounterIncreaseRequested()) }
+            #expect(rejection?.code == .notPermitted)
+            await sender.close()
+        }
+    }
+
     @Test func `the name of a list is reserved`() throws {
         let failure = #expect(throws: StatecastError.self) { try Primary.counter(store: "counter.peers") }
         #expect(failure?.code == .definition)

@@ -162,6 +162,8 @@ package final class PrimarySockets {
             } catch {
                 refuse(Refusal(error))
             }
+        case .store(let store, .receipts) where store.isOfPeers:
+            refuse(Refusal(Rejection(.notPermitted, "\(store) is a list of peers, which takes no actions")))
         case .store where socket === receipts:
             let advice = "this endpoint publishes receipts only: states and the schema are at the one for replicas"
             refuse(Refusal(Rejection(.notPermitted, advice)))
