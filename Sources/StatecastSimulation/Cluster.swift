@@ -486,6 +486,8 @@ final class Cluster {
     private static let steadyTime = Duration.seconds(10)
     /// Longer than all deadlines of the protocol, and than what a queue holds takes to be sent.
     private static let maxConvergenceTime = Duration.seconds(600)
+    /// More than the nodes and the hostile peers at a time.
+    private static let maxPeers = 30
     /// Many times what any run needs: nodes that keep each other busy never converge.
     private static let maxConvergenceEvents = 500_000
 
@@ -556,6 +558,8 @@ final class Cluster {
     /// The list of a store has its replicas, none of which lags, and without keys its senders: with keys, the end of a
     /// hostile peer's subscription may be taken for that of a sender.
     private func reasonAgainstPeers(of store: SimulatedStore) -> String? {
+        // A list that was full may lack some.
+        guard PeerList.maxPeers(primary.limits) > Self.maxPeers else { return nil }
         var listed = (primary.peers(of: store.name)?.peers ?? [:]).values
             .filter { $0.kind == .replica || !primary.hasKeys }
             .map { $0.kind == .replica && $0.lag != 0 ? "\($0.name) lags" : $0.name }

@@ -1,6 +1,6 @@
 import Logging
 import StatecastCore
-import StatecastProtocol
+package import StatecastProtocol
 
 /// Where a subscription comes from.
 package struct PeerOrigin {
@@ -21,7 +21,7 @@ struct PeersReplaced: Action {
 /// publishes them. Used on the node's loop only.
 ///
 /// It publishes at most once a second, and only while it is followed.
-final class PeerList {
+package final class PeerList {
     let listed: any RunningStore
     /// The store that publishes the list; `nil` if it is not published.
     let store: (any RunningStore)?
@@ -48,7 +48,6 @@ final class PeerList {
         case sender(SessionID, last: ActionNumber?)
     }
 
-    /// Further peers are not listed. The patch of all of them has to fit into a frame.
     private let maxPeers: Int
     /// The largest row: a user and a name of 64 bytes each, an address, and numbers.
     static let maxRowBytes = 512
@@ -56,12 +55,15 @@ final class PeerList {
     /// Beyond it, a replica whose position is not the newest one lags.
     private static let maxAnnouncementAge = Announcement.interval + .seconds(2)
 
+    /// Further peers are not listed. The patch of all of them has to fit into a frame.
+    package static func maxPeers(_ limits: Limits) -> Int { limits.maxFrameBytes / maxRowBytes }
+
     /// - Returns: `nil` if the name of the list would be too long.
     init?(of listed: any RunningStore, on node: NodeServices) {
         guard let name = listed.name.peers else { return nil }
         environment = node.environment
         due = environment.now
-        maxPeers = node.limits.maxFrameBytes / Self.maxRowBytes
+        maxPeers = Self.maxPeers(node.limits)
         self.listed = listed
         guard node.publishedLists.contains(name) else {
             (store, mailbox) = (nil, nil)

@@ -180,6 +180,8 @@ final class RestartingPrimary: @unchecked Sendable {
         )
     }
 
+    var limits: Limits { configuration.limits }
+
     /// The peers of a store that it lists.
     func peers(of store: StoreName) -> Peers? { driver?.peers(of: store) }
 
