@@ -92,7 +92,8 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         }
         let answer: Answer? = job.wait(orNow: call.completeNow) { [self] answer in
             call.onEnd = answer
-            call.onReply = { [self] reply in
+            call.onReply = { [self, weak call] reply in
+                guard let call else { return }
                 if lostReplies > 0 {
                     lostReplies -= 1
                     world.count(.databaseReplyLost)
