@@ -143,7 +143,7 @@ final class SimulatedDatabase: @unchecked Sendable {
 
 /// The content of one store in a database.
 final class DatabaseContent: JournalContent {
-    private let database: SimulatedDatabase
+    private unowned let database: SimulatedDatabase
     private let store: StoreName
 
     init(_ database: SimulatedDatabase, _ store: StoreName) { (self.database, self.store) = (database, store) }
