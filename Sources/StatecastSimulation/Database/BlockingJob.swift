@@ -108,8 +108,11 @@ final class JobThreads: @unchecked Sendable {
         return thread
     }
 
-    /// The job of a thread is done.
-    func reuse(_ thread: JobThread) { idle.append(thread) }
+    /// The job of a thread is done. It refers to the world, which has the threads.
+    func reuse(_ thread: JobThread) {
+        thread.job = nil
+        idle.append(thread)
+    }
 
     private func start() -> JobThread {
         let thread = JobThread()
