@@ -9,7 +9,7 @@ import StatecastThreading
 package final class SimulationRun {
     private let options: SimulationOptions
     private let cluster: Cluster
-    private var world: World { cluster.world }
+    var world: World { cluster.world }
     private var random: SplitMix64
     /// The kinds of faults that are injected.
     private let faults: [Fault]

@@ -1,5 +1,6 @@
-import StatecastSimulation
 import Testing
+
+@testable import StatecastSimulation
 
 @Suite(.timeLimit(.minutes(10))) struct `A randomized run of a cluster` {
     /// A failure that ends the process prints the seed.
@@ -37,6 +38,20 @@ import Testing
         let end = try #require(whole.firstIndex { $0.contains("fault 5:") })
         #expect(whole[..<end] == part[..<end])
         #expect(!part.contains { $0.contains("fault 5:") })
+    }
+
+    @Test func `A run with a database releases what it has made`() async {
+        var options = SimulationOptions()
+        options.minEvents = 1000
+        options.nodes = .several
+        weak var world: World?
+        do {
+            let run = SimulationRun(seed: 1, options)
+            world = run.world
+            #expect(run.run().violation == nil)
+        }
+        // A thread may be about to release its last job.
+        while world != nil { await Task.yield() }
     }
 
     /// A run with fewer events than users run, so that the tests end soon.

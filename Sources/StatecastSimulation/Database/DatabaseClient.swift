@@ -92,6 +92,7 @@ final class DatabaseClient: SharedDatabase, @unchecked Sendable {
         }
         let answer: Answer? = job.wait(orNow: call.completeNow) { [self] answer in
             call.onEnd = answer
+            // The server keeps the call until it has answered.
             call.onReply = { [self, weak call] reply in
                 guard let call else { return }
                 if lostReplies > 0 {

@@ -143,6 +143,7 @@ final class SimulatedDatabase: @unchecked Sendable {
 
 /// The content of one store in a database.
 final class DatabaseContent: JournalContent {
+    /// It has the store's history, which has this.
     private unowned let database: SimulatedDatabase
     private let store: StoreName
 
