@@ -130,7 +130,13 @@ enum AccessListLaws {
         }
 
         func permits(_ probe: Probe) -> Bool {
-            guard let action = probe.action else { return stores.contains { matches($0, probe.store) } }
+            guard let action = probe.action else {
+                // A list of peers is permitted by its whole name only.
+                let isOfPeers = probe.store.hasSuffix(".peers")
+                return stores.contains { name in
+                    matches(name, probe.store) && !(isOfPeers && name.contains(UInt8(ascii: "*")))
+                }
+            }
             return actions.contains { matches($0[0], probe.store) && matches($0[1], action) }
         }
 
