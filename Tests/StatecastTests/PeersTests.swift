@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `an endpoint that closes its connections unlists nobody at another one`() async throws {
+    @Test func `an endpoint that closes its connections ends no peer that is connected to another one`() async throws {
         let log = EventLog()
         var configuration = PrimaryConfiguration.quick
         configuration.limits.maxSubscriptions = 50

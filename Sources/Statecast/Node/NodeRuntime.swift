@@ -37,7 +37,7 @@ enum NodeDefaults {
     static let peerName: String = {
         var host = [CChar](repeating: 0, count: 256)
         gethostname(&host, host.count - 1)
-        // Not the number of the process, which tells two of a host apart.
+        // Cuts a long host name, and not the number of the process, which distinguishes the processes of a host.
         let name = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return "\(name.prefix(48)):\(getpid())"
     }()

@@ -34,8 +34,8 @@ public struct Peer: Codable, Equatable, Sendable {
     /// The last revision that a replica has announced, which it does at most three seconds late; `nil` before its first
     /// state.
     public internal(set) var revision: UInt64?
-    /// The number of revisions that the replica was behind when it announced its own or, if that is more than five
-    /// seconds ago, is now; `nil` without a state of the primary's history.
+    /// The number of revisions between the replica's and the newest one when the replica announced its own or, if the
+    /// announcement is older than five seconds, at present; `nil` without a state of the primary's history.
     public internal(set) var lag: UInt64?
     /// When it was first listed, by the primary's clock, in milliseconds since 1970. It is listed anew after a second
     /// without a connection.
