@@ -38,12 +38,34 @@ public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
     ///   - file: stores actions without an outcome, so that the next process continues with them; `nil`: they are lost
     ///     when the process ends.
     /// - Throws: ``StatecastError`` with code `endpoint`, `insecure`, `definition` (the store's name) or `session`.
-    public init(
+    public convenience init(
         store: String,
         from endpoint: String,
         session file: SessionFile? = nil,
         configuration: SenderConfiguration = SenderConfiguration(),
         logger: Logger = Logger(label: "statecast.sender")
+    ) throws(StatecastError) {
+        try self.init(store, from: endpoint, session: file, continuing: nil, configuration, logger)
+    }
+
+    /// Creates a sender for a session whose actions a client numbers, in the order of their submission.
+    package convenience init(
+        store: String,
+        from endpoint: String,
+        continuing session: ContinuedSession,
+        configuration: SenderConfiguration,
+        logger: Logger
+    ) throws(StatecastError) {
+        try self.init(store, from: endpoint, session: nil, continuing: session, configuration, logger)
+    }
+
+    private init(
+        _ store: String,
+        from endpoint: String,
+        session file: SessionFile?,
+        continuing continued: ContinuedSession?,
+        _ configuration: SenderConfiguration,
+        _ logger: Logger
     ) throws(StatecastError) {
         self.store = try StoreName(checking: store)
         let endpoints = try EndpointPolicy.allConnectable(
@@ -73,6 +95,7 @@ public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
             configuration: configuration,
             intake: intake,
             session: session,
+            continuing: continued,
             statuses: statusBroadcast,
             termination: termination,
             logger: logger
@@ -195,6 +218,19 @@ public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
         case .enqueued(let receipt): receipt
         case .noRoom(let bytes): await intake.enqueue(.init(bytes: bytes, mark: mark), until: deadline)
         case .closed(let cause): .notSent(because: cause)
+        }
+    }
+
+    /// Where the primary opened the session; `nil` before it has answered.
+    package var opening: SessionOpening? { get async { await node.perform { $0.machine.opening } } }
+
+    /// The client of a continued session does not need the outcomes before a number any more.
+    package func releaseReceipts(before number: ActionNumber) async {
+        await node.perform {
+            $0.request {
+                $0.releaseReceipts(before: number)
+                return []
+            }
         }
     }
 

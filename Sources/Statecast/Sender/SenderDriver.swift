@@ -36,6 +36,7 @@ package final class SenderDriver {
     /// - Parameters:
     ///   - endpoint: where the primary publishes, for the log.
     ///   - hasKeys: whether the connection is encrypted, for the log.
+    ///   - continued: a session that a client numbers, instead of `session`.
     package init(
         _ store: StoreName,
         from endpoint: String,
@@ -44,6 +45,7 @@ package final class SenderDriver {
         environment: any StoreEnvironment,
         intake: SenderIntake,
         session: ResumedSession?,
+        continuing continued: ContinuedSession? = nil,
         statuses: Broadcast<SenderStatus>,
         logger: Logger,
         onFailure: @escaping (StatecastError) -> Void
@@ -56,7 +58,9 @@ package final class SenderDriver {
         rejectedDispatches = RejectedDispatchLog(store, logger)
         writer = session.map { SessionWriter($0.storage, environment) }
         generator = SplitMix64(seed: environment.randomBits())
-        if let session {
+        if let continued {
+            machine = SenderMachine(continuing: continued, limits: limits, now: environment.now)
+        } else if let session {
             machine = SenderMachine(resuming: session.saved, limits: limits, now: environment.now)
         } else {
             var secrets = EnvironmentRandom(environment: environment)

@@ -24,6 +24,7 @@ actor SenderNode {
         configuration: SenderConfiguration,
         intake: SenderIntake,
         session: ResumedSession?,
+        continuing continued: ContinuedSession?,
         statuses: Broadcast<SenderStatus>,
         termination: Termination,
         logger: Logger
@@ -47,6 +48,7 @@ actor SenderNode {
             environment: ThreadedEnvironment(clock: clock),
             intake: intake,
             session: session,
+            continuing: continued,
             statuses: statuses,
             logger: logger,
             onFailure: { termination.end($0) }

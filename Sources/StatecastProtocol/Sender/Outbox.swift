@@ -69,6 +69,9 @@ struct Outbox: Hashable, Sendable {
 
     init() {}
 
+    /// An empty outbox whose next action has a number.
+    init(from number: ActionNumber) { (next, cursor, needed) = (number, number, number) }
+
     /// Restores the actions of a saved session. Any of them may have been sent, in the order of their submission.
     init(resuming saved: SavedSession) {
         let checkpoint = saved.checkpoint

@@ -31,8 +31,11 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
-        if let number = watermark.number, number >= outbox.next {
+        if let number = watermark.number, number >= outbox.next, !isContinued {
             return diverged(number, at: now, using: &generator)
+        }
+        if isContinued, let registration, registration.saved.lineage != watermark.lineage {
+            return abandonSession(.otherLineage, using: &generator)
         }
         if watermark.number != nil, registration?.saved.lineage != watermark.lineage {
             // The primary has the session from before this sender left that history, or from another process. New
@@ -58,7 +61,7 @@ extension SenderMachine {
             connecting.append(.connect(watermark.endpoint))
         }
         if let registration, registration.saved.lineage == watermark.lineage,
-            watermark.number != nil || outbox.hasOutstanding
+            watermark.number != nil || outbox.hasOutstanding || isContinued
         {
             guard watermark.maxWindowActions > 0, outbox.fits(maxBytes: roomForActions(in: watermark)) else {
                 return abandonSession(.limitsLowered, using: &generator) + askAgain(at: now, using: &generator)
@@ -68,7 +71,8 @@ extension SenderMachine {
             self.registration?.isKnown = watermark.number != nil
             // Otherwise another subscriber requested it, and frames may be in flight to the same incarnation.
             guard isAnswer || isLater else { return rejectOversize() + dropChunks() + connecting }
-            outbox.rewind(to: watermark.number?.next ?? outbox.first)
+            // What an earlier process sent is pushed again: its receipts are the answer to that.
+            outbox.rewind(to: isContinued ? outbox.first : watermark.number?.next ?? outbox.first)
         } else {
             directives = begin(watermark)
         }
@@ -112,6 +116,7 @@ extension SenderMachine {
         at now: Instant,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        guard !isContinued else { return [.count(.outcomesLost)] + abandonSession(.outcomesLost, using: &generator) }
         outbox.requeueSent()
         beginSession(using: &generator)
         return [.count(.outcomesLost)] + askAgain(at: now, using: &generator)
@@ -198,7 +203,7 @@ extension SenderMachine {
         }
         if refusal.reason.code == .unknownSession {
             var directives: [SenderDirective] = []
-            if registration?.framesOutstanding == 1, refusal.frame?.first == outbox.first {
+            if registration?.framesOutstanding == 1, refusal.frame?.first == outbox.first, !isContinued {
                 // All outstanding actions were in one frame, and this is its answer: none was applied.
                 outbox.requeueSent()
                 beginSession(using: &generator)
@@ -249,11 +254,12 @@ extension SenderMachine {
     }
 
     /// Abandons the session's outstanding numbers. The primary may still expect them, so later actions need a new
-    /// session.
+    /// session, which the client of a continued one has to begin.
     private mutating func abandonSession(
         _ cause: Rejection,
         using generator: inout some RandomNumberGenerator
     ) -> [SenderDirective] {
+        guard !isContinued else { return stop(because: cause.message) }
         let directives = decide(abandonSent(cause.message))
         beginSession(using: &generator)
         return directives
@@ -285,6 +291,7 @@ extension Rejection {
         .outcomeUnknown,
         "the primary began a new history and has no outcomes of the previous one"
     )
+    fileprivate static let outcomesLost = Rejection(.outcomeUnknown, "the primary lost outcomes that it had confirmed")
     fileprivate static let limitsLowered = Rejection(
         .tooLarge,
         "the primary's limits are now too low for the sent actions"

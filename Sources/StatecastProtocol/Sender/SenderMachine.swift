@@ -90,6 +90,9 @@ package struct SenderMachine: Hashable, Sendable {
     var hasNewReceipts = false
     /// Saves the session; `nil` if it ends with the process. Saved actions do not fail for a transient reason.
     var saver: SessionSaver?
+    /// Whether a client of this process numbers the actions. Then the primary may know later numbers than this process,
+    /// and the machine stops where another one would begin a new session.
+    private(set) var isContinued = false
     /// The number of requests for the store's schema. They share a subscription.
     private var schemaRequestsCount = 0
     package private(set) var status = SenderStatus.connecting
@@ -112,6 +115,29 @@ package struct SenderMachine: Hashable, Sendable {
         let frames = outbox.hasOutstanding ? 2 : 0
         registration = saved.checkpoint.registration.map { Registration(saved: $0, framesOutstanding: frames) }
     }
+
+    /// Continues a session whose actions a client numbers.
+    package init(continuing session: ContinuedSession, limits: Limits, now: Instant) {
+        self.init(session.secret, limits: limits, now: now)
+        isContinued = true
+        outbox = Outbox(from: session.first)
+        registration = session.opening.map { opening in
+            let saved = SessionCheckpoint.Registration(
+                lineage: opening.lineage,
+                opened: opening.sequence,
+                base: ActionNumber(1)
+            )
+            return Registration(saved: saved)
+        }
+    }
+
+    /// Where the primary opened the session; `nil` before it has answered.
+    package var opening: SessionOpening? {
+        registration.map { SessionOpening(lineage: $0.saved.lineage, sequence: $0.saved.opened) }
+    }
+
+    /// The client of a continued session does not need the outcomes before a number any more.
+    package mutating func releaseReceipts(before number: ActionNumber) { outbox.releaseReceipts(before: number) }
 
     var topic: Topic { .receipts(session) }
 
@@ -373,6 +399,7 @@ package struct SenderMachine: Hashable, Sendable {
 
     /// Requests the watermark by subscribing again.
     mutating func ask(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
+        guard !isStopped else { return [] }
         let deadline = now.advanced(by: backoff.next(using: &generator))
         let wasSilent = if case .asking = phase { true } else { false }
         if case .refused(let reason, _) = phase {
@@ -390,6 +417,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// Requests the watermark again, with a pause if the last request was recent: a primary may repeat the same
     /// answer.
     mutating func askAgain(at now: Instant, using generator: inout some RandomNumberGenerator) -> [SenderDirective] {
+        guard !isStopped else { return [] }
         if let askedAt, askedAt.duration(to: now) < limits.minRetryDelay {
             phase = .pausing(until: now.advanced(by: backoff.next(using: &generator)))
             let old = subscribed.map { [SenderDirective.unsubscribe(.receipts($0))] } ?? []

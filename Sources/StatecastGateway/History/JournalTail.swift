@@ -1,0 +1,96 @@
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+import StatecastThreading
+
+/// Reads the records that the primary appends: the rows of the log, and the changes of each action.
+///
+/// Used by one task at a time.
+final class JournalTail: Sendable {
+    /// What some records have.
+    struct Part {
+        var rows: [[UInt8]] = []
+        var applied = 0
+        var rejected = 0
+        var patchBytes = 0
+    }
+
+    private let history: StoreHistory
+    private let row: ActionRow
+    private let changes: ChangeIndex
+    private let last: Locked<JournalSequence>
+    /// The rejections of each record since the gateway started that has some, oldest first.
+    private let rejections = Locked<[(sequence: UInt64, count: Int)]>([])
+    /// The first record whose rejections are counted.
+    let first: JournalSequence
+
+    private static let maxBytes = 4 << 20
+    /// A set value with more places restarts the index.
+    private static let maxPlaces = 512
+    private static let maxRejections = 100_000
+
+    init(of history: StoreHistory, _ row: ActionRow, _ changes: ChangeIndex) throws {
+        (self.history, self.row, self.changes) = (history, row, changes)
+        let end = try history.reader.contents().last
+        (last, first) = (Locked(end), end.next)
+    }
+
+    /// Reads the records since the last call.
+    ///
+    /// - Throws: `JournalFailure`.
+    func read() throws -> Part {
+        var part = Part()
+        while true {
+            let records = try history.reader.records(after: last.withLock(\.self), maxBytes: Self.maxBytes)
+            guard let end = records.last else { return part }
+            let now = Timestamp.now
+            for record in records { try read(record, at: now, into: &part) }
+            last.withLock { $0 = end.sequence }
+        }
+    }
+
+    private func read(_ record: JournalRecord, at now: Timestamp, into part: inout Part) throws {
+        let batch = try BatchRecord(reading: record)
+        let actions = RecordedAction.list(of: batch, at: record.sequence)
+        for action in actions {
+            var writer = JSONWriter()
+            row.write(action, delay: max(0, now.milliseconds - action.time.milliseconds), to: &writer)
+            part.rows.append(writer.bytes)
+        }
+        if actions.isEmpty {
+            var writer = JSONWriter()
+            row.writeConversion(record, at: now, to: &writer)
+            part.rows.append(writer.bytes)
+        }
+        let applied = actions.filter(\.isApplied)
+        part.applied += applied.count
+        part.rejected += actions.count - applied.count
+        part.patchBytes += batch.patch.count
+        if actions.count > applied.count {
+            rejections.withLock { rejections in
+                rejections.append((record.sequence.rawValue, actions.count - applied.count))
+                if rejections.count > Self.maxRejections { rejections.removeFirst(Self.maxRejections / 2) }
+            }
+        }
+        guard !batch.patch.isEmpty, let patch = try? Patch(decoding: batch.patch) else { return }
+        note(patch, at: record.to, by: applied.count == 1 ? applied[0].name : nil)
+    }
+
+    private func note(_ patch: Patch, at revision: Revision, by action: String?) {
+        var paths: [[String]] = []
+        let isComplete = patch.forEachChange { path, _ in
+            paths.append(path.map(\.keyName))
+            return paths.count < Self.maxPlaces
+        }
+        if isComplete { changes.record(paths, at: revision, by: action) } else { changes.restart(from: revision) }
+    }
+
+    /// The number of rejections in a range of records; `nil` if some of them were not counted.
+    func rejections(in range: ClosedRange<UInt64>) -> Int? {
+        rejections.withLock { rejections in
+            let oldest = rejections.count > Self.maxRejections / 2 ? rejections.first?.sequence : nil
+            guard range.lowerBound >= max(first.rawValue, oldest ?? 0) else { return nil }
+            return rejections.reduce(0) { range.contains($1.sequence) ? $0 + $1.count : $0 }
+        }
+    }
+}

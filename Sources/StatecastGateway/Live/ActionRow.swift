@@ -1,0 +1,70 @@
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+
+/// Writes an action of the journal as a row of the log.
+struct ActionRow {
+    /// The parts of payloads that no answer contains: the action's name, then the path in its payload.
+    let hidden: HiddenPaths
+    /// Whether a payload is written whole; otherwise one of more than ``StateNodes/maxValueBytes`` is left out.
+    var isWhole = false
+
+    /// - Parameter delay: from the record's time to its arrival here, in milliseconds.
+    func write(_ action: RecordedAction, delay: Int64? = nil, to writer: inout JSONWriter) {
+        let (name, payload) = action.content
+        writer.object { writer in
+            writer.member("id", action.id.description)
+            writer.member("revision", action.revision)
+            Self.writeBatch(action.from, action.to, to: &writer)
+            writer.member("time", action.time.milliseconds)
+            writer.key("action")
+            if let name { writer.string(name) } else { writer.null() }
+            write(payload, of: name, to: &writer)
+            writer.member("status", action.isApplied ? "applied" : "rejected")
+            if let rejection = action.rejection {
+                writer.member("code", rejection.code.rawValue)
+                writer.member("message", rejection.message)
+            }
+            writer.member("session", action.session.description)
+            writer.member("number", action.number)
+            writer.key("user")
+            if let user = action.user { writer.string(user) } else { writer.null() }
+            if let delay { writer.member("delay", delay) }
+        }
+    }
+
+    private func write(_ payload: Value?, of name: String?, to writer: inout JSONWriter) {
+        writer.key("payload")
+        let hidden = hidden.inside { name ?? "" }
+        guard let payload, !hidden.hidesAll else { return writer.null() }
+        var content = JSONWriter()
+        content.value(payload, hiding: hidden)
+        guard isWhole || content.bytes.count <= StateNodes.maxValueBytes else {
+            writer.null()
+            return writer.member("cut", content.bytes.count)
+        }
+        writer.json(content.bytes)
+    }
+
+    /// Writes a record that converted the state and has no action.
+    func writeConversion(_ record: JournalRecord, at time: Timestamp?, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("id", "\(record.sequence).0")
+            writer.member("revision", record.to)
+            Self.writeBatch(record.from, record.to, to: &writer)
+            writer.key("time")
+            if let time { writer.integer(time.milliseconds) } else { writer.null() }
+            writer.key("action")
+            writer.null()
+            writer.member("kind", "converted")
+            writer.member("status", "applied")
+        }
+    }
+
+    static func writeBatch(_ from: Revision, _ to: Revision, to writer: inout JSONWriter) {
+        writer.object("batch") { writer in
+            writer.member("from", from)
+            writer.member("to", to)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import StatecastCoding
+import StatecastProtocol
+import StatecastThreading
+
+/// When the places of a state were last changed, and by which action, as seen since the gateway runs.
+///
+/// It has two generations of at most ``maxEntries`` places: when the younger one is full, it replaces the older one. So
+/// the memory is bounded, and a place that is missing was changed before ``seenFrom``.
+final class ChangeIndex: Sendable {
+    struct Change {
+        let revision: UInt64
+        /// `nil` if it is not known, or several actions share the batch.
+        let action: String?
+    }
+
+    fileprivate struct Entry {
+        let revision: UInt64
+        let action: Int32
+    }
+
+    fileprivate struct Storage {
+        var (older, younger): ([Int: Entry], [Int: Entry]) = ([:], [:])
+        var (olderBegan, youngerBegan): (UInt64, UInt64)
+        var names: [String] = []
+        var indices: [String: Int32] = [:]
+    }
+
+    static let maxEntries = 200_000
+    /// Further names are not kept.
+    fileprivate static let maxNames = 1000
+
+    private let storage: Locked<Storage>
+
+    /// - Parameter revision: from which on all changes are reported.
+    init(from revision: Revision) {
+        storage = Locked(Storage(olderBegan: revision.rawValue, youngerBegan: revision.rawValue))
+    }
+
+    /// The first revision whose changes the index may have lost none of.
+    var seenFrom: UInt64 { storage.withLock { $0.olderBegan } }
+
+    func record(_ paths: some Sequence<[String]>, at revision: Revision, by action: String?) {
+        storage.withLock { storage in
+            let entry = Entry(revision: revision.rawValue, action: action.map { storage.index(of: $0) } ?? -1)
+            for path in paths {
+                // A change of a place is one of all that contain it.
+                for count in 1...max(1, path.count) { storage.younger[path.prefix(count).hashValue] = entry }
+            }
+            guard storage.younger.count > Self.maxEntries else { return }
+            (storage.older, storage.younger) = (storage.younger, [:])
+            (storage.olderBegan, storage.youngerBegan) = (storage.youngerBegan, revision.rawValue)
+        }
+    }
+
+    /// Forgets all changes before a revision, such as one that replaced more places than are worth recording.
+    func restart(from revision: Revision) {
+        storage.withLock { storage in
+            (storage.older, storage.younger) = ([:], [:])
+            (storage.olderBegan, storage.youngerBegan) = (revision.rawValue, revision.rawValue)
+        }
+    }
+
+    /// The last change of a place or below it.
+    func last(at path: [String]) -> Change? {
+        storage.withLock { storage in
+            let hash = path.prefix(path.count).hashValue
+            return (storage.younger[hash] ?? storage.older[hash]).map { entry in
+                let action = storage.names.indices.contains(Int(entry.action)) ? storage.names[Int(entry.action)] : nil
+                return Change(revision: entry.revision, action: action)
+            }
+        }
+    }
+}
+
+extension ChangeIndex.Storage {
+    fileprivate mutating func index(of name: String) -> Int32 {
+        if let index = indices[name] { return index }
+        guard names.count < ChangeIndex.maxNames else { return -1 }
+        names.append(name)
+        indices[name] = Int32(names.count - 1)
+        return Int32(names.count - 1)
+    }
+}

@@ -1,0 +1,115 @@
+import DequeModule
+import NIOCore
+import Statecast
+import StatecastCoding
+import StatecastProtocol
+import StatecastThreading
+
+/// The present of a store for any number of streams: the newest state, the replica's status, and the last rows of the
+/// log.
+///
+/// It keeps no queue for a stream: a stream remembers what it delivered, and compares that with the newest state when
+/// its client takes more. The feed changes at most every ``pace``, so streams that keep up wait for the same change, and
+/// share the bytes of its event.
+final class StoreFeed: Sendable {
+    /// The present.
+    struct Present: Sendable {
+        /// Counts the states.
+        var version = 0
+        var snapshot: StateSnapshot<Value>?
+        var status = ReplicaStatus.joining
+        /// When the status began.
+        var since = Timestamp.now
+        /// The number of all rows of the log.
+        var rowCount = 0
+        /// The last rows, as JSON.
+        var rows: Deque<[UInt8]> = []
+        /// Counts the comments that show that a stream is alive.
+        var beats = 0
+
+        /// The rows after a number of them, the last 200 at most, and how many were left out.
+        func rows(after count: Int) -> (rows: [[UInt8]], skipped: Int) {
+            let kept = min(rows.count, rowCount - count, StoreFeed.maxRowsAtOnce)
+            return (Array(rows.suffix(kept)), rowCount - count - kept)
+        }
+    }
+
+    /// What the bytes of an event depend on.
+    struct EventKey: Hashable {
+        let from: Position
+        let to: Position
+        let paths: [[String]]
+        let depth: Int
+    }
+
+    static let pace = Duration.milliseconds(50)
+    static let maxRowsAtOnce = 200
+    private static let maxRows = 1000
+    private static let beat = Duration.seconds(10)
+
+    private let replica: Replica<Value>
+    private let present = Monitor(Present())
+    private let events = Locked<(version: Int, bytes: [EventKey: ByteBuffer?])>((0, [:]))
+
+    init(_ replica: Replica<Value>) { self.replica = replica }
+
+    var now: Present { present.value }
+
+    /// Follows the replica until the task is cancelled.
+    ///
+    /// - Parameter onState: called after each new state, at most every ``pace``.
+    func run(onState: @escaping @Sendable (StateSnapshot<Value>?, StateSnapshot<Value>) async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                var last: StateSnapshot<Value>?
+                for await snapshot in replica.snapshots {
+                    present.change { $0.snapshot = snapshot; $0.version += 1 }
+                    await onState(last, snapshot)
+                    last = snapshot
+                    try? await Task.sleep(for: Self.pace)
+                }
+            }
+            group.addTask { [self] in
+                for await status in replica.statuses {
+                    present.change { if $0.status != status { ($0.status, $0.since) = (status, .now) } }
+                }
+            }
+            group.addTask { [self] in
+                while (try? await Task.sleep(for: Self.beat)) != nil { present.change { $0.beats += 1 } }
+            }
+        }
+    }
+
+    /// Appends rows to the log.
+    func append(_ rows: [[UInt8]]) {
+        guard !rows.isEmpty else { return }
+        present.change { present in
+            present.rows.append(contentsOf: rows.suffix(Self.maxRows))
+            if present.rows.count > Self.maxRows { present.rows.removeFirst(present.rows.count - Self.maxRows) }
+            present.rowCount += rows.count
+        }
+    }
+
+    /// Waits for something that a stream has not delivered.
+    ///
+    /// - Parameter hasLog: whether rows of the log count.
+    func next(after seen: Present, hasLog: Bool) async throws -> Present {
+        let (version, status, rows, beats) = (seen.version, seen.status, seen.rowCount, seen.beats)
+        return try await present.wait { present in
+            present.version != version || present.status != status || present.beats != beats
+                || hasLog && present.rowCount != rows ? present : nil
+        }
+    }
+
+    /// The bytes of an event, which streams with the same paths and version share.
+    func event(_ key: EventKey, version: Int, _ make: () -> ByteBuffer?) -> ByteBuffer? {
+        let known = events.withLock { events -> ByteBuffer?? in
+            if events.version != version { events = (version, [:]) }
+            return events.bytes[key]
+        }
+        if let known { return known }
+        let made = make()
+        events.withLock { if $0.version == version { $0.bytes[key] = .some(made) } }
+        return made
+    }
+}

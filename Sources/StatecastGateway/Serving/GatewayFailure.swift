@@ -1,0 +1,94 @@
+#if HTTP
+    import NIOHTTP1
+#endif
+import StatecastCoding
+import StatecastJournal
+import StatecastProtocol
+
+/// Why a request has no answer: a code for programs and a message for people.
+struct GatewayFailure: Error {
+    enum Code: String {
+        case badRequest = "bad-request"
+        case token
+        case origin
+        case notPermitted = "not-permitted"
+        case readOnly = "read-only"
+        case noSuchStore = "no-such-store"
+        case noSuchPath = "no-such-path"
+        case methodNotAllowed = "method"
+        case numberUsed = "number-used"
+        case pruned
+        case tooLarge = "too-large"
+        case host
+        case busy
+        case noState = "no-state"
+        case noJournal = "no-journal"
+        case budget
+    }
+
+    let code: Code
+    let message: String
+    /// After how many seconds the request may succeed.
+    var retryAfter: Int?
+    /// The oldest revision that is kept.
+    var oldest: Revision?
+
+    init(_ code: Code, _ message: String, retryAfter: Int? = nil) {
+        (self.code, self.message, self.retryAfter) = (code, message, retryAfter)
+    }
+
+    static func pruned(_ revision: Revision, oldest: Revision) -> GatewayFailure {
+        var failure = GatewayFailure(
+            .pruned,
+            "revision \(revision) is no longer kept: the journal begins at revision \(oldest)"
+        )
+        failure.oldest = oldest
+        return failure
+    }
+
+    /// The failure of a request that failed with any error.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as GatewayFailure: self = failure
+        case let failure as JournalFailure where failure.code == .pruned: self.init(.pruned, failure.message)
+        case let failure as JournalFailure: self.init(.noJournal, failure.message, retryAfter: 5)
+        case let rejection as Rejection: self.init(.notPermitted, rejection.message)
+        default: self.init(.noJournal, "\(error)", retryAfter: 5)
+        }
+    }
+
+    /// The body of the answer.
+    var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.object("error") { writer in
+                writer.member("code", code.rawValue)
+                writer.member("message", message)
+                if let retryAfter { writer.member("retryAfter", retryAfter) }
+                if let oldest { writer.member("oldest", oldest) }
+            }
+        }
+        return writer.bytes
+    }
+}
+
+#if HTTP
+    extension GatewayFailure {
+        var status: HTTPResponseStatus {
+            switch code {
+            case .badRequest: .badRequest
+            case .token: .unauthorized
+            case .origin, .notPermitted, .readOnly: .forbidden
+            case .noSuchStore, .noSuchPath: .notFound
+            case .methodNotAllowed: .methodNotAllowed
+            case .numberUsed: .conflict
+            case .pruned: .gone
+            case .tooLarge: .payloadTooLarge
+            case .host: .misdirectedRequest
+            case .busy: .tooManyRequests
+            case .noState, .noJournal: .serviceUnavailable
+            case .budget: .gatewayTimeout
+            }
+        }
+    }
+#endif
