@@ -157,11 +157,15 @@ extension BatchRecord {
     ///
     /// - Throws: ``JournalFailure`` with code `damaged`.
     package init(reading record: JournalRecord) throws(JournalFailure) {
-        do { try self.init(decoding: record.body) } catch {
-            throw JournalFailure(
-                .damaged,
-                "from revision \(record.from.next) on: record \(record.sequence) cannot be read: \(error)"
-            )
-        }
+        do { try self.init(decoding: record.body) } catch { throw record.unreadable(error) }
+    }
+}
+
+extension JournalRecord {
+    func unreadable(_ failure: CodingFailure) -> JournalFailure {
+        JournalFailure(
+            .damaged,
+            "from revision \(from.next) on: record \(sequence) cannot be read: \(failure)"
+        )
     }
 }

@@ -65,15 +65,19 @@ public final class JournalReader: JournalReading {
     /// The records after one, oldest first.
     public func records(after sequence: JournalSequence, maxBytes: Int) throws(JournalFailure) -> [JournalRecord] {
         do throws(JournalFailure) { return try records.records(after: sequence, maxBytes: maxBytes) } catch {
-            // A primary may have pruned them since.
-            guard error.code == .damaged, let oldest = try snapshots().first, oldest.sequence > sequence else {
-                throw error
-            }
-            throw JournalFailure(
-                .pruned,
-                "record \(sequence.next) is no longer kept: the journal's history begins at revision \(oldest.revision)"
-            )
+            throw pruned(error, through: sequence.next)
         }
+    }
+
+    /// The failure to report for one that was met while reading a record: a primary may have pruned the record since.
+    func pruned(_ failure: JournalFailure, through sequence: JournalSequence) -> JournalFailure {
+        guard failure.code == .damaged, let oldest = try? snapshots().first, oldest.sequence >= sequence else {
+            return failure
+        }
+        return JournalFailure(
+            .pruned,
+            "record \(sequence) is no longer kept: the journal's history begins at revision \(oldest.revision)"
+        )
     }
 
     /// The last record that ends at or before a revision.

@@ -192,6 +192,9 @@ enum JournalSchema {
     static let insertRecord = "INSERT INTO record VALUES (?, ?, ?, ?, ?)"
     static let recordsAfter =
         "SELECT sequence, start, end, checksum, body FROM record WHERE sequence > ? ORDER BY sequence"
+    static let recordsBefore =
+        "SELECT sequence, start, end, checksum, body FROM record WHERE sequence < ? AND sequence > ? "
+        + "ORDER BY sequence DESC"
 
     static let oldest = "SELECT sequence, length(body) FROM record WHERE sequence <= ? ORDER BY sequence"
 

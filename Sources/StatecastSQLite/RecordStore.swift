@@ -153,6 +153,40 @@ final class RecordStore: Sendable {
         }
     }
 
+    /// The records between two, newest first.
+    func records(
+        before sequence: JournalSequence,
+        after oldest: JournalSequence,
+        maxBytes: Int
+    ) throws(JournalFailure) -> [JournalRecord] {
+        try reading { db in
+            var records: [JournalRecord] = []
+            var (bytes, expected) = (0, sequence.previous)
+            var row = try db.rows(
+                JournalSchema.recordsBefore,
+                Int64(clamping: sequence.rawValue),
+                Int64(clamping: oldest.rawValue)
+            )
+            while expected > oldest {
+                guard try row.next(), let record = JournalRecord(intact: row), record.sequence == expected else {
+                    // Returns the records after the damage; the next call throws.
+                    guard records.isEmpty else { break }
+                    throw directory.damaged("record \(expected) is missing or has a wrong checksum")
+                }
+                bytes += record.body.count
+                if !records.isEmpty && bytes > maxBytes { break }
+                records.append(record)
+                expected = record.sequence.previous
+            }
+            return records
+        }
+    }
+
+    /// The record at which the journal began, with its first snapshot. `nil` before a history has begun.
+    func first() throws(JournalFailure) -> JournalSequence? {
+        try reading { db in try JournalSchema.identity(db, directory)?.first }
+    }
+
     /// Snapshots whose following records still exist, oldest first. Includes the first snapshot even without its file.
     /// Excludes snapshots left by an interrupted prune.
     func snapshots() throws(JournalFailure) -> [SnapshotEntry] {

@@ -24,8 +24,9 @@ extension Value {
 
     /// The value at a dotted path: `value[path: "hosts.alpha.samples.3"]`.
     ///
-    /// Each component is looked up as a text key of a map, then as an integer key; in an array, as an index. The empty
-    /// path is the value itself. Use subscripts for a key that contains a dot.
+    /// Each component is looked up as a text key of a map, then as an integer key, then as any other key whose name in
+    /// JSON it is; in an array, as an index. The empty path is the value itself. Use subscripts for a key that contains
+    /// a dot.
     public subscript(path path: String) -> Value? {
         var value = self
         for component in path.split(separator: ".") {
@@ -33,16 +34,6 @@ extension Value {
             value = next
         }
         return value
-    }
-
-    /// The value under a text key or, without it, under an integer key; in an array, at an index.
-    package func child(_ component: String) -> Value? {
-        switch self {
-        case .map(let map): map[.text(component)] ?? Int64(component).flatMap { map[Value($0)] }
-        case .array: Int(component).flatMap { self[$0] }
-        case .tagged(_, let content): content.child(component)
-        default: nil
-        }
     }
 
     /// Changes each element of an array, or each value of a map, whatever its key is; does nothing to any other value.

@@ -5,13 +5,13 @@ import StatecastProtocol
 /// The path of a part of a state. A text that begins with a slash is a JSON Pointer, which can name every text key; any
 /// other splits at its dots.
 package struct StatePath: Sendable, Equatable, CustomStringConvertible {
-    /// Each is a text key of a map, an integer key, or an index of an array.
-    let components: [String]
+    package let path: ValuePath
+    var components: [String] { path.names }
 
     /// - Throws: ``CommandFailure`` if the text begins like a JSON Pointer and is none.
     package init(_ text: String) throws {
         guard text.unicodeScalars.first == "/" else {
-            components = text.split(separator: ".").map(String.init)
+            path = ValuePath(text.split(separator: ".").map(String.init))
             return
         }
         guard let components = JSONPointer.components(of: text) else {
@@ -20,25 +20,18 @@ package struct StatePath: Sendable, Equatable, CustomStringConvertible {
                     + "slash is ~1"
             )
         }
-        self.components = components
+        path = ValuePath(components)
     }
 
     /// As a JSON Pointer.
     package var description: String { JSONPointer.text(of: components) }
 
     /// The part of a state; `nil` if the state has nothing there.
-    package func part(of state: Value) -> Value? {
-        var value = state
-        for component in components {
-            guard let next = value.child(component) else { return nil }
-            value = next
-        }
-        return value
-    }
+    package func part(of state: Value) -> Value? { state.part(at: path) }
 
     /// Names the component at which the path leaves the state, and what the state has there instead. Places are JSON
     /// Pointers.
-    func hint(in state: Value) -> String {
+    package func hint(in state: Value) -> String {
         var (value, found) = (state, "")
         for component in components {
             guard let next = value.child(component) else { return Self.hint(component, in: value, at: found) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Statecast
 import StatecastCoding
 import StatecastCommandLine
+import StatecastJournal
 import StatecastProtocol
 import StatecastSQLite
 
@@ -66,13 +67,14 @@ struct ActionsCommand: AsyncParsableCommand {
             var names: Set<String> = []
             try reader.forEachRecord(after: start) { record throws(JournalFailure) in
                 guard record.from <= to?.revision ?? Revision(.max) else { return false }
-                let lines = try ActionLine.lines(of: BatchRecord(reading: record))
-                let wanted = lines.filter { line in
-                    line.isFrom(from) && line.isTo(to) && session ?? line.session == line.session
-                        && (name == nil || name == line.name)
+                let actions = try RecordedAction.list(reading: record)
+                let wanted = actions.filter { action in
+                    action.isFrom(from) && action.isTo(to) && session ?? action.session == action.session
+                        && (name == nil || name == action.name)
                 }
-                if name != nil { names.formUnion(lines.compactMap(\.name)) }
-                do { try LineOutput.writeNow(Array(wanted.map { $0.json + "\n" }.joined().utf8)) } catch {
+                if name != nil { names.formUnion(actions.compactMap(\.name)) }
+                let lines = wanted.map { JSONLine($0.fields).description + "\n" }
+                do { try LineOutput.writeNow(Array(lines.joined().utf8)) } catch {
                     closed = error
                 }
                 return closed == nil
@@ -102,67 +104,28 @@ extension JournalReader {
     }
 }
 
-/// An action in a journal, with its outcome.
-private struct ActionLine {
-    /// The state's revision after the action.
-    let revision: Revision
-    let session: SessionID
-    /// `nil` if the action cannot be decoded.
-    let name: String?
-    private let number: ActionNumber
-    private let run: BatchRecord.Run
-    private let payload: Value?
-    private let rejection: Rejection?
-
-    /// The actions of a batch, in the order in which the primary received them.
-    static func lines(of batch: BatchRecord) -> [ActionLine] {
-        var lines: [ActionLine] = []
-        var revision = batch.from
-        for run in batch.runs {
-            var number = run.first
-            for entry in run.entries {
-                if entry.rejection == nil { revision = revision.next }
-                lines.append(ActionLine(entry, of: run, number, revision))
-                number = number.next
-            }
-        }
-        return lines
-    }
-
-    private init(
-        _ entry: BatchRecord.Entry,
-        of run: BatchRecord.Run,
-        _ number: ActionNumber,
-        _ revision: Revision
-    ) {
-        let parts = (try? Value(decoding: entry.action))?.arrayValue
-        name = parts?.first?.textValue
-        payload = parts?.last
-        (self.number, self.revision, self.run) = (number, revision, run)
-        session = run.session
-        rejection = entry.rejection
-    }
-
+extension RecordedAction {
     /// Whether it is at a place or after it.
-    func isFrom(_ place: JournalPlace?) -> Bool {
+    fileprivate func isFrom(_ place: JournalPlace?) -> Bool {
         switch place {
         case nil: true
         case .revision(let first): revision >= first
-        case .time(let first): run.time >= first
+        case .time(let first): time >= first
         }
     }
 
     /// Whether it is at a place or before it.
-    func isTo(_ place: JournalPlace?) -> Bool {
+    fileprivate func isTo(_ place: JournalPlace?) -> Bool {
         switch place {
         case nil: true
         case .revision(let last): revision <= last
-        case .time(let last): run.time <= last
+        case .time(let last): time <= last
         }
     }
 
-    /// As a line of NDJSON.
-    var json: String {
+    /// The members of its JSON object.
+    var fields: [(key: String, value: Value)] {
+        let (name, payload) = content
         var fields: [(key: String, value: Value)] = [("revision", Value(revision.rawValue))]
         if let rejection {
             fields += [
@@ -174,9 +137,9 @@ private struct ActionLine {
         }
         fields += [
             ("session", .text(session.description)), ("number", Value(number.rawValue)),
-            ("time", .text(run.time.text)), ("user", run.user.map { .text($0) } ?? .null),
+            ("time", .text(time.text)), ("user", user.map { .text($0) } ?? .null),
             ("action", name.map { .text($0) } ?? .null), ("payload", payload ?? .null),
         ]
-        return JSONLine(fields).description
+        return fields
     }
 }

@@ -27,7 +27,9 @@ package struct JournalCommand: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Inspecting",
-                subcommands: [InfoCommand.self, ActionsCommand.self, StateCommand.self, DiffCommand.self]
+                subcommands: [
+                    InfoCommand.self, ActionsCommand.self, StateCommand.self, DiffCommand.self, BlameCommand.self,
+                ]
             ),
             CommandGroup(name: "Checking", subcommands: [VerifyCommand.self]),
             CommandGroup(

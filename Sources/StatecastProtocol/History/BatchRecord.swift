@@ -85,6 +85,16 @@ extension BatchRecord {
         for _ in min(9, count)..<count { try reader.skip() }
         try reader.requireEnd()
     }
+
+    /// Reads only the patch of a record; `nil` if it has none.
+    ///
+    /// - Throws: ``CodingFailure`` that names the malformed part.
+    package static func patch(in body: [UInt8]) throws(CodingFailure) -> Patch? {
+        var reader = CBORReader(body, limits: .record)
+        _ = try reader.arrayCount(atLeast: 8)
+        for _ in 0..<7 { try reader.skip() }
+        return reader.isNull() ? nil : try Patch(reading: &reader)
+    }
 }
 
 extension CodingLimits {
