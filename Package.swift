@@ -161,6 +161,19 @@ let monitoring: [Target] = [
     ),
 ]
 
+/// What browsers see of stores, and send to them.
+let gateway: [Target] = [
+    .target(
+        name: "StatecastGateway",
+        dependencies: [
+            "CStatecastPlatform", "StatecastThreading", "StatecastCryptography", "StatecastProtocol", "StatecastCoding",
+            "StatecastJSON", "StatecastJournal", "StatecastSQLite", "Statecast", "StatecastHTTP", inHTTP("NIOCore"),
+            inHTTP("NIOHTTP1"), deque, logging, lifecycle,
+        ],
+        swiftSettings: settings
+    ),
+]
+
 /// A whole cluster in one thread.
 let simulation: [Target] = [
     .target(
@@ -280,7 +293,8 @@ let executables: [Target] = [
         dependencies: [
             "StatecastCommandLine", "CounterApp", "FleetApp", "HostSampling", "StatecastTerminal", "StatecastCoding",
             "StatecastJSON", "StatecastProtocol", "Statecast", "StatecastJournal", "StatecastSQLite",
-            "StatecastPostgres", argumentParser, logging, lifecycle,
+            "StatecastPostgres", "StatecastGateway", "StatecastCryptography", "StatecastFiles", argumentParser, logging,
+            lifecycle,
         ],
         swiftSettings: settings
     ),
@@ -291,6 +305,7 @@ let executables: [Target] = [
     .executableTarget(name: "statecast-send", dependencies: ["StatecastCommands"], swiftSettings: settings),
     .executableTarget(name: "statecast-journal", dependencies: ["StatecastCommands"], swiftSettings: settings),
     .executableTarget(name: "statecast-keys", dependencies: ["StatecastCommands"], swiftSettings: settings),
+    .executableTarget(name: "statecast-gateway", dependencies: ["StatecastCommands"], swiftSettings: settings),
     .executableTarget(
         name: "fleet-agent",
         dependencies: ["StatecastCommands"],
@@ -474,7 +489,7 @@ func chosen(from known: [Target], by list: String) -> [Target] {
 
 /// All targets but the macro's tests, or those that `STATECAST_TARGETS` lists. Scripts build parts of the package this
 /// way, such as with a sanitizer. A name that no target has is an error.
-let all = layers + monitoring + simulation + testing + macros + examples + executables + tests + [tutorial]
+let all = layers + monitoring + gateway + simulation + testing + macros + examples + executables + tests + [tutorial]
 let targets = Context.environment["STATECAST_TARGETS"].map { chosen(from: all + testsOfMacros, by: $0) } ?? all
 
 let package = Package(
@@ -491,6 +506,7 @@ let package = Package(
         .library(name: "StatecastCore", targets: ["StatecastCore"]),
         .library(name: "StatecastCoding", targets: ["StatecastCoding"]),
         .library(name: "StatecastMonitoring", targets: ["StatecastMonitoring"]),
+        .library(name: "StatecastGateway", targets: ["StatecastGateway"]),
         .library(name: "StatecastJSON", targets: ["StatecastJSON"]),
         .library(name: "StatecastTesting", targets: ["StatecastTesting"]),
         .library(name: "StatecastSmartCopy", targets: ["StatecastSmartCopy"]),
@@ -500,6 +516,7 @@ let package = Package(
         .executable(name: "statecast-send", targets: ["statecast-send"]),
         .executable(name: "statecast-journal", targets: ["statecast-journal"]),
         .executable(name: "statecast-keys", targets: ["statecast-keys"]),
+        .executable(name: "statecast-gateway", targets: ["statecast-gateway"]),
     ] as [Product]).filter { product in
         targets.contains { [product.name, "\(product.name)-command"].contains($0.name) }
     },

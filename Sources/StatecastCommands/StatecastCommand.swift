@@ -17,7 +17,7 @@ package struct StatecastCommand: AsyncParsableCommand {
     /// The commands with an executable, or a link, of their own.
     private static let linked: [any AsyncParsableCommand.Type] = [
         PrimaryCommand.self, ReplicaCommand.self, SendCommand.self, JournalCommand.self, KeysCommand.self,
-        AgentCommand.self,
+        AgentCommand.self, GatewayCommand.self,
     ]
 
     private static func subcommand<Command: AsyncParsableCommand>(_: Command.Type) -> any ParsableCommand.Type {

@@ -158,7 +158,8 @@
                 path: String(parts[0]),
                 query: parts.count > 1 ? String(parts[1]) : nil,
                 headers: head.headers,
-                body: body
+                body: body,
+                address: channel.remoteAddress?.ipAddress ?? ""
             )
             let made = channel.eventLoop.makePromise(of: HTTPResponse.self)
             Task(executorPreference: registry.executor) { [respond = registry.respond] in
@@ -174,7 +175,8 @@
         private func write(_ response: HTTPResponse) {
             guard case .answering = phase else { return }
             var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
-            keepsOpen = keepsOpen && !registry.isDraining
+            let closes = response.headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" }
+            keepsOpen = keepsOpen && !registry.isDraining && !closes
             if !keepsOpen { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             switch response.body {
             case .bytes(let bytes):

@@ -20,6 +20,8 @@
         package let query: String?
         package let headers: HTTPHeaders
         package let body: ByteBuffer
+        /// The IP address of the client.
+        package let address: String
     }
 
     /// The answer to a request.
@@ -131,6 +133,11 @@
                 try? await group.shutdownGracefully()
                 throw error
             }
+        }
+
+        /// The number of open connections.
+        package var connectionCount: Int {
+            get async { (try? await channel.eventLoop.submit { [registry] in registry.value.count }.get()) ?? 0 }
         }
 
         /// Waits, without a thread of Swift's pool.
@@ -255,6 +262,8 @@
             longest.cut()
             return true
         }
+
+        var count: Int { connections.count }
 
         func taskBegan() { tasks += 1 }
 

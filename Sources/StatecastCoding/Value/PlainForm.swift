@@ -56,11 +56,11 @@ extension Double {
 }
 
 /// Base64 (RFC 4648, section 4), with padding.
-enum Base64 {
-    static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+package enum Base64 {
+    package static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
     /// - Returns: `nil` if the text is not base64 with its padding, or if bits beyond the bytes are set.
-    static func bytes(_ text: String) -> [UInt8]? {
+    package static func bytes(_ text: String) -> [UInt8]? {
         guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else { return nil }
         return Array(data)
     }
@@ -77,7 +77,7 @@ enum UUIDForm {
     }
 
     /// - Returns: `nil` unless the text is five groups of 8, 4, 4, 4 and 12 hexadecimal digits.
-    static func bytes(_ text: String) -> [UInt8]? {
+    package static func bytes(_ text: String) -> [UInt8]? {
         UUID(uuidString: text).map { id in withUnsafeBytes(of: id.uuid) { Array($0) } }
     }
 }

@@ -1,7 +1,7 @@
 extension ValueMap {
     /// The number of entries up to a key, with it: where the page after that key begins. O(log n).
     package func offset(after name: String) -> Int {
-        guard let key = keys(named: name).first(where: { self[$0] != nil }) ?? keys(named: name).first else { return 0 }
+        guard let key = Value.keys(named: name).first(where: { self[$0] != nil }) ?? Value.keys(named: name).first else { return 0 }
         let (offset, found) = entries.position(of: key.canonical)
         return offset + (found ? 1 : 0)
     }

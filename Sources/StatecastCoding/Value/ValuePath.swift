@@ -53,7 +53,7 @@ extension Value {
     }
 
     /// The keys that ``child(_:)`` looks up, in its order.
-    fileprivate static func keys(named name: String) -> [Value] {
+    static func keys(named name: String) -> [Value] {
         [.text(name)] + (integerKey(named: name).map { [$0] } ?? []) + rareKeys(named: name)
     }
 

@@ -20,7 +20,7 @@ package struct Monitoring: Sendable {
     }
 
     /// What runs beside the nodes. Listed before them in a `ServiceGroup`, it stops last, and reports their end, too.
-    package func services(for nodes: any MonitoredNode..., logger: Logger) throws -> [any Service] {
+    package func services(for nodes: [any MonitoredNode], logger: Logger) throws -> [any Service] {
         var services: [any Service] = []
         if let address {
             services.append(
@@ -32,7 +32,7 @@ package struct Monitoring: Sendable {
     }
 
     /// What stops before the nodes, to report that.
-    package func observers(of nodes: any MonitoredNode...) -> [any Service] {
+    package func observers(of nodes: [any MonitoredNode]) -> [any Service] {
         SystemdNotifier(nodes: nodes).map { [$0] } ?? []
     }
 }

@@ -25,6 +25,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case journal, durability, snapshotBytes, snapshotRecords, historyBytes, lease
     case from, store, name, peers, insecure, busyPollingMax, maxMemory, timeout, interval
     case keys, access, primaryKey
+    case listen, tokenFile, sessionSecretFile, allowSend, hide, hidePayload, host, allowOrigin, pages
     case monitor, insecureHttp, metricsFile
     case logLevel, logFormat
 

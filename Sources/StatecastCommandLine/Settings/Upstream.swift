@@ -73,7 +73,7 @@ package struct Upstream: Sendable {
     private let maxMemory: Int?
 
     fileprivate static let standardEndpoint = "tcp://127.0.0.1:7100"
-    fileprivate static let standardReceipts = "tcp://127.0.0.1:7102"
+    package static let standardReceipts = "tcp://127.0.0.1:7102"
 
     /// - Parameters:
     ///   - sends: whether the command sends actions; otherwise it follows the store or reads its schema.
@@ -108,6 +108,11 @@ package struct Upstream: Sendable {
         configuration.maxMemory = maxMemory
         if let name { configuration.name = name }
         return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
+    }
+
+    /// How a node of another kind connects.
+    package func apply(to security: inout ClientSecurity?, _ plaintext: inout PlaintextPolicy) {
+        (security, plaintext) = (self.security, self.plaintext)
     }
 
     /// Makes a sender with a new session, or with the one in a file.

@@ -47,8 +47,8 @@ package struct AgentCommand: AsyncParsableCommand {
             let agent = Agent(sender, interval: interval, logger: logger)
             try await SignalledRun.until(
                 done: { try await agent.run() },
-                beside: monitoring.services(for: sender, logger: logger) + [sender],
-                observedBy: monitoring.observers(of: sender),
+                beside: monitoring.services(for: [sender], logger: logger) + [sender],
+                observedBy: monitoring.observers(of: [sender]),
                 logger: logger
             )
         }

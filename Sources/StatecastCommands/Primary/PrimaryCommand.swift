@@ -210,8 +210,8 @@ package struct PrimaryCommand: AsyncParsableCommand {
                         try await group.waitForAll()
                     }
                 },
-                beside: try monitoring.services(for: primary, logger: logger),
-                observedBy: monitoring.observers(of: primary),
+                beside: try monitoring.services(for: [primary], logger: logger),
+                observedBy: monitoring.observers(of: [primary]),
                 onHangup: { await primary.reloadAccessList() },
                 logger: logger
             )

@@ -103,8 +103,8 @@ package struct ReplicaCommand: AsyncParsableCommand {
                         try await picture.whileOpen { try await follower.run(picture) }
                     }
                 },
-                beside: monitoring.services(for: replica, logger: logger) + [replica],
-                observedBy: monitoring.observers(of: replica),
+                beside: monitoring.services(for: [replica], logger: logger) + [replica],
+                observedBy: monitoring.observers(of: [replica]),
                 logger: logger
             )
         }

@@ -124,7 +124,7 @@ package struct SendCommand: AsyncParsableCommand {
                     let pipeline = SendPipeline(sender, session: file, output: output, format: format, logger: logger)
                     try await pipeline.run(source, to: upstream, timeout: timeout)
                 },
-                beside: monitoring.services(for: sender, logger: logger) + [sender],
+                beside: monitoring.services(for: [sender], logger: logger) + [sender],
                 logger: logger
             )
         }

@@ -75,8 +75,8 @@ package struct TopCommand: AsyncParsableCommand {
                         )
                     }
                 },
-                beside: monitoring.services(for: replica, logger: logger) + [replica],
-                observedBy: monitoring.observers(of: replica),
+                beside: monitoring.services(for: [replica], logger: logger) + [replica],
+                observedBy: monitoring.observers(of: [replica]),
                 logger: logger
             )
         }

@@ -1,6 +1,8 @@
+import Statecast
 import StatecastCoding
 import StatecastJSON
 import StatecastJournal
+import StatecastCore
 import StatecastProtocol
 import StatecastSQLite
 

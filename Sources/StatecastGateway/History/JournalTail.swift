@@ -1,6 +1,9 @@
+import Statecast
 import StatecastCoding
 import StatecastJournal
+import StatecastCore
 import StatecastProtocol
+import StatecastSQLite
 import StatecastThreading
 
 /// Reads the records that the primary appends: the rows of the log, and the changes of each action.
@@ -43,7 +46,7 @@ final class JournalTail: Sendable {
         while true {
             let records = try history.reader.records(after: last.withLock(\.self), maxBytes: Self.maxBytes)
             guard let end = records.last else { return part }
-            let now = Timestamp.now
+            let now = Timestamp.systemClock()
             for record in records { try read(record, at: now, into: &part) }
             last.withLock { $0 = end.sequence }
         }

@@ -1,4 +1,5 @@
 import DequeModule
+import Statecast
 import StatecastCoding
 import StatecastJournal
 import StatecastProtocol
@@ -16,6 +17,7 @@ final class StoreHistory: Sendable {
 
     let reader: JournalReader
     let identity: JournalIdentity
+    let path: String
     /// Past states, the one used last at the end. They share nodes, as each was reached from another one.
     private let versions = Locked<[Version]>([])
 
@@ -23,7 +25,7 @@ final class StoreHistory: Sendable {
 
     /// - Throws: `JournalFailure`, or ``GatewayFailure`` if the journal is of another store.
     init(at path: String, of store: String) throws {
-        reader = try JournalReader(at: path)
+        (self.path, reader) = (path, try JournalReader(at: path))
         identity = try reader.contents().identity
         guard identity.store.text == store else {
             throw GatewayFailure(.noJournal, "the journal \(path) is of store \(identity.store), not of \(store)")

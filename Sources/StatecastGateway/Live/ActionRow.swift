@@ -1,5 +1,6 @@
 import StatecastCoding
 import StatecastJournal
+import StatecastCore
 import StatecastProtocol
 
 /// Writes an action of the journal as a row of the log.

@@ -19,8 +19,10 @@ final class ChangeIndex: Sendable {
     }
 
     fileprivate struct Storage {
-        var (older, younger): ([Int: Entry], [Int: Entry]) = ([:], [:])
-        var (olderBegan, youngerBegan): (UInt64, UInt64)
+        var older: [Int: Entry] = [:]
+        var younger: [Int: Entry] = [:]
+        var olderBegan: UInt64
+        var youngerBegan: UInt64
         var names: [String] = []
         var indices: [String: Int32] = [:]
     }

@@ -1,7 +1,5 @@
-import NIOCore
 import Statecast
 import StatecastCoding
-import StatecastHTTP
 import StatecastJSON
 import StatecastProtocol
 
@@ -18,6 +16,8 @@ struct EventStream: Sendable {
 
     let store: ServedStore
     let request: Request
+    /// Returns when the client has taken the bytes.
+    let write: @Sendable ([UInt8]) async throws -> Void
     /// Reports what the client lags, in revisions.
     let progress: @Sendable (Position) -> Void
 
@@ -27,13 +27,13 @@ struct EventStream: Sendable {
     private static let maxRetainedRevisions = 16_384
 
     /// Writes events until the client leaves or the gateway stops.
-    func run(on stream: HTTPStream) async throws {
-        do { try await follow(stream) } catch is CancellationError {
-            try? await stream.write(Self.event("end") { $0.member("reason", "stopping"); $0.member("retry", 1000) })
+    func run() async throws {
+        do { try await follow() } catch is CancellationError {
+            try? await write(Self.event("end") { $0.member("reason", "stopping"); $0.member("retry", 1000) })
         }
     }
 
-    private func follow(_ stream: HTTPStream) async throws {
+    private func follow() async throws {
         var seen = store.feed.now
         // The first event names the status.
         var shown: ReplicaStatus?
@@ -41,7 +41,7 @@ struct EventStream: Sendable {
         var (position, state) = (request.since, nil as Value?)
         if let since = position, let snapshot = seen.snapshot { state = await store.resumed(since, before: snapshot) }
         let isResumed = state != nil
-        try await stream.write(
+        try await write(
             Self.event("hello") { writer in
                 writer.member("version", 1)
                 writer.member("resumed", isResumed)
@@ -50,7 +50,7 @@ struct EventStream: Sendable {
         )
         while true {
             if shown != seen.status {
-                try await stream.write(Self.event("status") { ServedStore.write(seen, to: &$0) })
+                try await write(Self.event("status") { ServedStore.write(seen, to: &$0) })
                 shown = seen.status
             }
             if let snapshot = seen.snapshot, !request.paths.isEmpty, position != snapshot.position {
@@ -61,14 +61,14 @@ struct EventStream: Sendable {
                 // Not retained while the client takes the event.
                 state = nil
                 guard let bytes = patch ?? self.state(snapshot, because: reason ?? "behind") else {
-                    return try await stream.write(
+                    return try await write(
                         Self.event("end") { writer in
                             writer.member("reason", "too-large")
                             writer.member("retry", 60_000)
                         }
                     )
                 }
-                if bytes.readableBytes > 0 { try await stream.write(bytes) }
+                if !bytes.isEmpty { try await write(bytes) }
                 (position, state) = (snapshot.position, retained(snapshot))
             }
             if let position = position ?? seen.snapshot?.position { progress(position) }
@@ -76,14 +76,14 @@ struct EventStream: Sendable {
             seen = try await store.feed.next(after: before, hasLog: request.hasLog)
             if request.hasLog, seen.rowCount != before.rowCount {
                 let (rows, skipped) = seen.rows(after: before.rowCount)
-                try await stream.write(
+                try await write(
                     Self.event("log") { writer in
                         writer.array("actions") { writer in for row in rows { writer.json(row) } }
                         writer.member("skipped", skipped)
                     }
                 )
             }
-            if seen.beats != before.beats { try await stream.write(ByteBuffer(string: ":\n\n")) }
+            if seen.beats != before.beats { try await write(Array(":\n\n".utf8)) }
         }
     }
 
@@ -109,7 +109,7 @@ struct EventStream: Sendable {
         _ position: Position,
         to new: StateSnapshot<Value>,
         _ seen: StoreFeed.Present
-    ) -> ByteBuffer? {
+    ) -> [UInt8]? {
         let key = StoreFeed.EventKey(from: position, to: new.position, paths: request.paths, depth: request.depth)
         return store.feed.event(key, version: seen.version) {
             var operations = JSONWriter()
@@ -127,7 +127,7 @@ struct EventStream: Sendable {
                 }
             }
             guard !isTooLarge else { return nil }
-            guard operations.bytes.count > 2 else { return ByteBuffer() }
+            guard operations.bytes.count > 2 else { return [] }
             return Self.event("patch", id: new.position) { writer in
                 writer.member("from", position.revision)
                 writer.member("to", new.revision)
@@ -153,7 +153,7 @@ struct EventStream: Sendable {
     private func state(
         _ snapshot: StateSnapshot<Value>,
         because reason: String
-    ) -> ByteBuffer? {
+    ) -> [UInt8]? {
         let event = Self.event("state", id: snapshot.position) { writer in
             writer.member(snapshot.position)
             writer.member("reason", reason)
@@ -165,22 +165,17 @@ struct EventStream: Sendable {
                 }
             }
         }
-        return event.readableBytes > Self.maxEventBytes ? nil : event
+        return event.count > Self.maxEventBytes ? nil : event
     }
 
     private static func event(
         _ name: String,
         id: Position? = nil,
         _ data: (inout JSONWriter) -> Void
-    ) -> ByteBuffer {
+    ) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(data)
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(writer.bytes.count + 128)
-        if let id { buffer.writeString("id: \(id)\n") }
-        buffer.writeString("event: \(name)\ndata: ")
-        buffer.writeBytes(writer.bytes)
-        buffer.writeString("\n\n")
-        return buffer
+        let head = (id.map { "id: \($0)\n" } ?? "") + "event: \(name)\ndata: "
+        return Array(head.utf8) + writer.bytes + Array("\n\n".utf8)
     }
 }

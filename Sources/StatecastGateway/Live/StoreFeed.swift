@@ -1,7 +1,7 @@
 import DequeModule
-import NIOCore
 import Statecast
 import StatecastCoding
+import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
@@ -19,7 +19,7 @@ final class StoreFeed: Sendable {
         var snapshot: StateSnapshot<Value>?
         var status = ReplicaStatus.joining
         /// When the status began.
-        var since = Timestamp.now
+        var since = Timestamp.systemClock()
         /// The number of all rows of the log.
         var rowCount = 0
         /// The last rows, as JSON.
@@ -49,29 +49,24 @@ final class StoreFeed: Sendable {
 
     private let replica: Replica<Value>
     private let present = Monitor(Present())
-    private let events = Locked<(version: Int, bytes: [EventKey: ByteBuffer?])>((0, [:]))
+    private let events = Locked<(version: Int, bytes: [EventKey: [UInt8]?])>((0, [:]))
 
     init(_ replica: Replica<Value>) { self.replica = replica }
 
     var now: Present { present.value }
 
     /// Follows the replica until the task is cancelled.
-    ///
-    /// - Parameter onState: called after each new state, at most every ``pace``.
-    func run(onState: @escaping @Sendable (StateSnapshot<Value>?, StateSnapshot<Value>) async -> Void) async {
+    func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                var last: StateSnapshot<Value>?
                 for await snapshot in replica.snapshots {
-                    present.change { $0.snapshot = snapshot; $0.version += 1 }
-                    await onState(last, snapshot)
-                    last = snapshot
+                    present.change { ($0.snapshot, $0.version) = (snapshot, $0.version + 1) }
                     try? await Task.sleep(for: Self.pace)
                 }
             }
             group.addTask { [self] in
                 for await status in replica.statuses {
-                    present.change { if $0.status != status { ($0.status, $0.since) = (status, .now) } }
+                    present.change { if $0.status != status { ($0.status, $0.since) = (status, .systemClock()) } }
                 }
             }
             group.addTask { [self] in
@@ -102,8 +97,8 @@ final class StoreFeed: Sendable {
     }
 
     /// The bytes of an event, which streams with the same paths and version share.
-    func event(_ key: EventKey, version: Int, _ make: () -> ByteBuffer?) -> ByteBuffer? {
-        let known = events.withLock { events -> ByteBuffer?? in
+    func event(_ key: EventKey, version: Int, _ make: () -> [UInt8]?) -> [UInt8]? {
+        let known = events.withLock { events -> [UInt8]?? in
             if events.version != version { events = (version, [:]) }
             return events.bytes[key]
         }

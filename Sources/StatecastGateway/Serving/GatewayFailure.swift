@@ -1,8 +1,6 @@
-#if HTTP
-    import NIOHTTP1
-#endif
 import StatecastCoding
 import StatecastJournal
+import StatecastCore
 import StatecastProtocol
 
 /// Why a request has no answer: a code for programs and a message for people.
@@ -72,23 +70,22 @@ struct GatewayFailure: Error {
     }
 }
 
-#if HTTP
-    extension GatewayFailure {
-        var status: HTTPResponseStatus {
-            switch code {
-            case .badRequest: .badRequest
-            case .token: .unauthorized
-            case .origin, .notPermitted, .readOnly: .forbidden
-            case .noSuchStore, .noSuchPath: .notFound
-            case .methodNotAllowed: .methodNotAllowed
-            case .numberUsed: .conflict
-            case .pruned: .gone
-            case .tooLarge: .payloadTooLarge
-            case .host: .misdirectedRequest
-            case .busy: .tooManyRequests
-            case .noState, .noJournal: .serviceUnavailable
-            case .budget: .gatewayTimeout
-            }
+extension GatewayFailure {
+    /// The status of the answer.
+    var status: Int {
+        switch code {
+        case .badRequest: 400
+        case .token: 401
+        case .origin, .notPermitted, .readOnly: 403
+        case .noSuchStore, .noSuchPath: 404
+        case .methodNotAllowed: 405
+        case .numberUsed: 409
+        case .pruned: 410
+        case .tooLarge: 413
+        case .host: 421
+        case .busy: 429
+        case .noState, .noJournal: 503
+        case .budget: 504
         }
     }
-#endif
+}

@@ -1,5 +1,3 @@
-package import StatecastCore
-
 /// A session whose actions a client numbers, such as a page of a browser that sends through a gateway.
 ///
 /// This process has saved nothing of it: the secret can be derived again, and the client keeps where it was opened, and

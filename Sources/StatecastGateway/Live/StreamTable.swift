@@ -1,0 +1,63 @@
+import Statecast
+import StatecastProtocol
+import StatecastThreading
+
+/// The open streams, counted by address.
+final class StreamTable: Sendable {
+    private struct Stream {
+        let store: ObjectIdentifier
+        let address: String
+        var bytes = 0
+        var position: Position?
+    }
+
+    private let storage = Locked((next: 0, streams: [Int: Stream]()))
+
+    var count: Int { storage.withLock { $0.streams.count } }
+
+    /// - Throws: ``GatewayFailure`` with code `busy`.
+    func open(at address: String, of store: ServedStore) throws -> Int {
+        try storage.withLock { storage in
+            guard storage.streams.count < GatewayLimits.maxStreams,
+                storage.streams.values.count(where: { $0.address == address }) < GatewayLimits.maxOfAddress
+            else {
+                throw GatewayFailure(
+                    .busy,
+                    "there are \(storage.streams.count) streams; at most \(GatewayLimits.maxStreams) are open, and "
+                        + "\(GatewayLimits.maxOfAddress) of one address",
+                    retryAfter: 5
+                )
+            }
+            storage.next += 1
+            storage.streams[storage.next] = Stream(store: ObjectIdentifier(store), address: address)
+            return storage.next
+        }
+    }
+
+    func close(_ id: Int) { storage.withLock { $0.streams[id] = nil } }
+
+    func sent(_ bytes: Int, to id: Int) { storage.withLock { $0.streams[id]?.bytes += bytes } }
+
+    func reached(_ position: Position, by id: Int) { storage.withLock { $0.streams[id]?.position = position } }
+
+    /// Writes the clients of a store, by address.
+    func write(of store: ServedStore, to writer: inout JSONWriter) {
+        let own = storage.withLock { $0.streams.values.filter { $0.store == ObjectIdentifier(store) } }
+        let newest = store.feed.now.snapshot?.revision
+        let clients = Dictionary(grouping: own, by: \.address).sorted { $0.key < $1.key }
+        writer.array("clients") { writer in
+            for (address, streams) in clients {
+                let lag = streams.compactMap { stream in
+                    stream.position.flatMap { position in newest?.distance(beyond: position.revision) }
+                }.max()
+                writer.object { writer in
+                    writer.member("address", address)
+                    writer.member("streams", streams.count)
+                    writer.key("lag")
+                    if let lag { writer.integer(lag) } else { writer.null() }
+                    writer.member("bytes", streams.reduce(0) { $0 + $1.bytes })
+                }
+            }
+        }
+    }
+}

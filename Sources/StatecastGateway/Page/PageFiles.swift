@@ -1,0 +1,3 @@
+extension PageFile {
+    static let all: [PageFile] = []
+}

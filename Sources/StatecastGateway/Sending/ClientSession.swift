@@ -1,0 +1,195 @@
+import Logging
+import Statecast
+import StatecastCoding
+import StatecastCryptography
+import StatecastCore
+import StatecastProtocol
+import StatecastThreading
+
+/// The actions that a client sends in one session, with the client's numbers.
+///
+/// The session's secret is derived, and the primary remembers the outcomes that the client may ask for again, so that an
+/// action is applied once however often gateway, primary and client restart.
+final class ClientSession: Sendable {
+    /// What the client is told about an action.
+    enum Outcome: Sendable {
+        case applied(Revision)
+        case rejected(Rejection)
+        case unknown(String)
+        /// Ask again.
+        case pending
+    }
+
+    private struct Entry {
+        let digest: ShortDigest
+        let receipt: PendingReceipt
+    }
+
+    private struct Storage {
+        /// The number that is submitted next.
+        var next: UInt64
+        /// Whether a request is submitting it.
+        var isSubmitting = false
+        var entries: [UInt64: Entry] = [:]
+        /// Why the session cannot go on.
+        var end: String?
+        var lastUse = ContinuousClock.now
+        var rate = TokenBucket()
+    }
+
+    /// How long a request waits for its outcome.
+    static let maxWait = Duration.seconds(5)
+    private static let rate = RateLimit(perSecond: GatewayLimits.maxSendsPerSecond, burst: .seconds(1))
+
+    private let sender: ActionSender
+    private let session: SessionID
+    private let storage: Monitor<Storage>
+    private let running: Task<Void, Never>
+    private let began = ContinuousClock.now
+
+    /// - Parameters:
+    ///   - opening: where the client's session was opened; `nil`: it is new.
+    ///   - first: the first number whose outcome the client needs.
+    init(
+        _ secret: SessionSecret,
+        opening: SessionOpening?,
+        first: ActionNumber,
+        sender make: (ContinuedSession) throws -> ActionSender,
+        logger: Logger
+    ) throws {
+        let sender = try make(ContinuedSession(secret, opening: opening, first: first))
+        (self.sender, session) = (sender, secret.session)
+        storage = Monitor(Storage(next: first.rawValue))
+        running = Task {
+            do { try await sender.run() } catch { logger.warning("a client's session ended: \(error)") }
+        }
+    }
+
+    var lastUse: ContinuousClock.Instant { storage.value.lastUse }
+
+    func close() async {
+        await sender.close()
+        await running.value
+    }
+
+    /// Waits until the primary has opened the session.
+    ///
+    /// - Throws: ``GatewayFailure``.
+    func opening() async throws -> SessionOpening {
+        let status = try await within(Self.maxWait) { [sender] in
+            for await status in sender.statuses {
+                switch status {
+                case .open, .refused: return status
+                default: continue
+                }
+            }
+            return sender.status
+        }
+        if case .refused(let reason)? = status { throw GatewayFailure(.notPermitted, reason.message) }
+        guard let opening = await sender.opening else {
+            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
+        }
+        return opening
+    }
+
+    // MARK: Actions
+
+    /// Submits an action unless it was submitted before, and waits for its outcome.
+    ///
+    /// - Throws: ``GatewayFailure``.
+    func send(
+        _ number: UInt64,
+        lowest: UInt64,
+        action name: String,
+        payload: Value,
+        digest: ShortDigest
+    ) async throws -> Outcome {
+        let isPermitted = storage.change { storage -> Bool in
+            storage.lastUse = .now
+            storage.entries = storage.entries.filter { $0.key >= lowest }
+            guard number >= storage.next else { return true }
+            let now = Instant.origin.advanced(by: began.duration(to: .now))
+            guard storage.rate.tokens(Self.rate, at: now) > 0 else { return false }
+            storage.rate.take(1, of: Self.rate, at: now)
+            return true
+        }
+        guard isPermitted else {
+            throw GatewayFailure(.busy, "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second", retryAfter: 1)
+        }
+        await sender.releaseReceipts(before: ActionNumber(lowest))
+        if let end = storage.value.end { return .unknown(end) }
+        guard let receipt = try await receipt(number, name, payload, digest) else { return .pending }
+        guard let outcome = try await within(Self.maxWait, { try await receipt.outcome() }) else { return .pending }
+        return told(outcome, of: number)
+    }
+
+    /// The receipt of an action, once all earlier ones are submitted; `nil` if they are not in time.
+    private func receipt(
+        _ number: UInt64,
+        _ name: String,
+        _ payload: Value,
+        _ digest: ShortDigest
+    ) async throws -> PendingReceipt? {
+        let isFirst = try await within(Self.maxWait) { [storage] in
+            // Others wait until the number is submitted.
+            try await storage.wait { storage in
+                number < storage.next ? false : number == storage.next && !storage.isSubmitting ? true : nil
+            }
+        }
+        guard let isFirst else { return nil }
+        guard isFirst else {
+            guard let entry = storage.value.entries[number] else {
+                throw GatewayFailure(.numberUsed, "number \(number) was sent before, and its outcome was released by \"lowest\"")
+            }
+            guard entry.digest == digest else {
+                throw GatewayFailure(.numberUsed, "number \(number) was sent before with another action or payload")
+            }
+            return entry.receipt
+        }
+        let claimed = storage.change { storage -> Bool in
+            guard number == storage.next, !storage.isSubmitting else { return false }
+            storage.isSubmitting = true
+            return true
+        }
+        guard claimed else { return try await receipt(number, name, payload, digest) }
+        let receipt = await sender.submit(named: name, payload: payload)
+        storage.change { storage in
+            storage.entries[number] = Entry(digest: digest, receipt: receipt)
+            (storage.next, storage.isSubmitting) = (number + 1, false)
+        }
+        return receipt
+    }
+
+    private func told(_ outcome: ActionOutcome, of number: UInt64) -> Outcome {
+        let isOwn = outcome.session == session && outcome.number?.rawValue == number
+        switch outcome.result {
+        case .success(let receipt) where isOwn: return .applied(receipt.revision)
+        case .failure(let rejection) where isOwn && rejection.code != .outcomeUnknown: return .rejected(rejection)
+        case .failure(let rejection):
+            // Its number was not used: the numbers of later actions would be other ones.
+            let end = "the session ended: \(rejection.message); begin another one"
+            storage.change { $0.end = $0.end ?? end }
+            let isRefused = rejection.code != .outcomeUnknown && rejection.code != .notSent
+            return isRefused ? .rejected(rejection) : .unknown(rejection.message)
+        case .success: return .unknown("the primary counted the action as another one of the session")
+        }
+    }
+}
+
+/// Runs the work with a time limit.
+///
+/// - Returns: `nil` when the time limit expires.
+func within<T: Sendable>(
+    _ timeout: Duration,
+    _ work: @escaping @Sendable () async throws -> T
+) async throws -> T? {
+    try await withThrowingTaskGroup(of: T?.self) { group in
+        group.addTask { try await work() }
+        group.addTask {
+            try await Task.sleep(for: timeout)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
+    }
+}

@@ -1,0 +1,427 @@
+import Statecast
+import StatecastCoding
+import StatecastJSON
+import StatecastJournal
+import StatecastCore
+import StatecastProtocol
+import StatecastThreading
+
+/// Answers the requests of all clients.
+final class Router: Sendable {
+    private let stores: [String: ServedStore]
+    private let names: [String]
+    private let access: AccessRules
+    private let pages: PageFolder
+    private let report: GatewayReport
+    let streams = StreamTable()
+
+    init(_ stores: [ServedStore], access: AccessRules, pages: PageFolder, report: GatewayReport) {
+        self.stores = Dictionary(uniqueKeysWithValues: stores.map { ($0.name, $0) })
+        names = stores.map(\.name)
+        (self.access, self.pages, self.report) = (access, pages, report)
+    }
+
+    func respond(to request: GatewayRequest) async -> GatewayAnswer {
+        var answer: GatewayAnswer
+        do { answer = try await route(request) } catch { answer = GatewayAnswer(GatewayFailure(error)) }
+        answer.headers += access.headers(for: request)
+        return answer
+    }
+
+    private func route(_ request: GatewayRequest) async throws -> GatewayAnswer {
+        // Decoded part by part: a name may contain an encoded slash.
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        if request.method == "OPTIONS", !access.headers(for: request).isEmpty {
+            return GatewayAnswer(status: 204, type: "text/plain", .bytes([]))
+        }
+        guard parts.first == "v1" else {
+            guard request.method == "GET" || request.method == "HEAD" else {
+                throw GatewayFailure(.methodNotAllowed, "only GET")
+            }
+            switch request.path {
+            case "/livez": return GatewayAnswer(type: "text/plain", .bytes(Array("live\n".utf8)))
+            case "/readyz": return ready()
+            default: return try pages.answer(to: request)
+            }
+        }
+        try access.check(request)
+        if parts == ["v1", "stores"] {
+            try requireMethod("GET", of: request)
+            _ = try Query(request.query, known: [])
+            return .json(list())
+        }
+        guard parts.count == 4, parts[1] == "stores" else {
+            throw GatewayFailure(.noSuchPath, "there is no route \(request.path); docs/GATEWAY.md lists them")
+        }
+        guard let store = stores[parts[2]] else {
+            let hint = parts[2].nearest(among: names).map { "; did you mean \($0)?" } ?? ", only \(names.joined(separator: ", "))"
+            throw GatewayFailure(.noSuchStore, "this gateway has no store \"\(parts[2])\"\(hint)")
+        }
+        if request.method == "POST" { return try await post(request, to: parts[3], of: store) }
+        try requireMethod("GET", of: request)
+        return try await get(request, parts[3], of: store)
+    }
+
+    private func requireMethod(_ method: String, of request: GatewayRequest) throws {
+        guard request.method == method else {
+            throw GatewayFailure(.methodNotAllowed, "expected \(method) for \(request.path), got \(request.method)")
+        }
+    }
+
+    private func ready() -> GatewayAnswer {
+        let missing = names.filter { stores[$0]?.feed.now.snapshot == nil }
+        let text = missing.isEmpty ? "ready\n" : "no state yet of \(missing.joined(separator: ", "))\n"
+        return GatewayAnswer(status: missing.isEmpty ? 200 : 503, type: "text/plain", .bytes(Array(text.utf8)))
+    }
+
+    private func list() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("version", 1)
+            writer.object("gateway") { report.write(to: &$0) }
+            writer.array("stores") { writer in
+                for name in names { writer.object { stores[name]?.write(to: &$0) } }
+            }
+        }
+        return writer.bytes
+    }
+
+    // MARK: Reading
+
+    /// The parameters of each route.
+    private static let parameters: [String: Set<String>] = [
+        "state": ["path", "depth", "limit", "after", "at", "whole"],
+        "search": ["q", "path", "at", "limit", "after"],
+        "actions": ["before", "after", "id", "at", "limit", "name", "outcome", "code", "session", "user", "path"],
+        "diff": ["from", "to", "path", "limit", "after"],
+        "blame": ["path", "at", "limit", "before"],
+        "timeline": ["buckets"], "schema": [], "peers": ["sort"], "health": [],
+        "events": ["paths", "depth", "log", "since"],
+    ]
+
+    private func get(_ request: GatewayRequest, _ route: String, of store: ServedStore) async throws -> GatewayAnswer {
+        guard let known = Self.parameters[route] else {
+            let routes = Self.parameters.keys.sorted().joined(separator: ", ")
+            throw GatewayFailure(.noSuchPath, "there is no \"\(route)\" of a store, only \(routes)")
+        }
+        let query = try Query(request.query, known: known)
+        switch route {
+        case "state": return .json(try await state(query, of: store))
+        case "search": return .json(try await search(query, of: store))
+        case "actions": return .json(try await actions(query, of: store))
+        case "diff": return .json(try await diff(query, of: store))
+        case "blame": return .json(try await blame(query, of: store))
+        case "timeline":
+            let count = try query.number("buckets", in: 1...1000, 300)
+            return .json(
+                try await answer(store) { journal, _, writer in
+                    try journal.history.writeTimeline(buckets: count, journal.tail, to: &writer)
+                }
+            )
+        case "schema": return .json(try await schema(of: store))
+        case "peers":
+            var writer = JSONWriter()
+            try writer.object { writer in
+                try Self.position(of: store, to: &writer)
+                try store.peers.write(sortedBy: query.text("sort") ?? "lag", to: &writer)
+                streams.write(of: store, to: &writer)
+            }
+            return .json(writer.bytes)
+        case "health":
+            let connections = await report.connections()
+            var writer = JSONWriter()
+            try writer.object { writer in
+                try Self.position(of: store, to: &writer)
+                HealthReport(store: store, streams: streams, gateway: report, connections: connections).write(
+                    to: &writer
+                )
+            }
+            return .json(writer.bytes)
+        default: return try events(query, request, of: store)
+        }
+    }
+
+    private static func position(of store: ServedStore, to writer: inout JSONWriter) throws {
+        if let position = store.feed.now.snapshot?.position { writer.member(position) }
+    }
+
+    /// An answer from the journal, with the present position.
+    private func answer(
+        _ store: ServedStore,
+        _ work: @escaping @Sendable (ServedStore.Journal, inout ReadBudget, inout JSONWriter) throws -> Void
+    ) async throws -> [UInt8] {
+        try await store.reading { journal, budget in
+            var writer = JSONWriter()
+            try writer.object { writer in
+                try Self.position(of: store, to: &writer)
+                try work(journal, &budget, &writer)
+            }
+            return writer.bytes
+        }
+    }
+
+    /// The value at a path of a state.
+    private func part(_ path: [String], of state: Value, _ store: ServedStore) throws -> Value {
+        guard let value = store.hidden.hides(path) ? nil : state.part(at: path) else {
+            throw GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
+        }
+        return value
+    }
+
+    private func state(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
+        let (path, at) = (try query.path(), try query.revision("at"))
+        let page = StateNodes.Page(
+            depth: try query.number("depth", in: 1...GatewayLimits.maxDepth, 1),
+            limit: try query.number("limit", in: 1...GatewayLimits.maxLimit, 200),
+            after: query.text("after")
+        )
+        let isWhole = query.text("whole") == "1"
+        let (state, position) = try await store.state(at: at)
+        let value = try part(path, of: state, store)
+        return try await ServedStore.blocking {
+            var writer = JSONWriter()
+            try writer.object { writer in
+                writer.member(position)
+                if isWhole {
+                    writer.member("path", JSONPointer.text(of: path))
+                    writer.member("type", value.jsonType)
+                    writer.key("value")
+                    writer.value(value, hiding: store.hidden.inside(path))
+                    guard writer.bytes.count <= EventStream.maxEventBytes else {
+                        throw GatewayFailure(.tooLarge, "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts")
+                    }
+                } else {
+                    let changes = at == nil ? store.changes.withLock(\.self) : nil
+                    StateNodes(hidden: store.hidden, changes: changes).write(value, at: path, page, to: &writer)
+                }
+            }
+            return writer.bytes
+        }
+    }
+
+    private func search(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
+        guard let text = query.text("q") else { throw GatewayFailure(.badRequest, "expected the wanted text in q") }
+        let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit, 50))
+        let after = query.text("after") == nil ? nil : try query.path("after")
+        let (state, position) = try await store.state(at: query.revision("at"))
+        let value = try part(path, of: state, store)
+        return try await ServedStore.blocking {
+            var search = StateSearch(text, after: after, limit: limit, until: .now + ReadBudget.time)
+            search.run(in: value, at: path, hiding: store.hidden)
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.member(position)
+                writer.array("found") { writer in
+                    for (path, match, value) in search.found {
+                        writer.object { writer in
+                            writer.member("path", JSONPointer.text(of: path))
+                            writer.member("match", match)
+                            StateNodes.brief(value, hiding: store.hidden.inside(path), to: &writer)
+                        }
+                    }
+                }
+                writer.member("examined", search.examined)
+                writer.key("next")
+                if let next = search.next { writer.string(JSONPointer.text(of: next)) } else { writer.null() }
+            }
+            return writer.bytes
+        }
+    }
+
+    private func actions(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
+        var filter = ActionFilter()
+        filter.names = query.text("name").map { Set($0.split(separator: ",").map(String.init)) }
+        switch query.text("outcome") {
+        case nil: break
+        case "applied": filter.isApplied = true
+        case "rejected": filter.isApplied = false
+        case let other?: throw GatewayFailure(.badRequest, "an outcome is applied or rejected, not \"\(other)\"")
+        }
+        (filter.code, filter.session, filter.user) = (query.text("code"), query.text("session"), query.text("user"))
+        if query.text("path") != nil { filter.path = ValuePath(try query.path()) }
+        let limit = try query.number("limit", in: 1...GatewayLimits.maxLimit, 500)
+        let place: StoreHistory.ActionsPlace =
+            if let id = try query.actionID("id") { .one(id) }
+            else if let id = try query.actionID("before") { .before(id) }
+            else if let id = try query.actionID("after") { .after(id) }
+            else if let revision = try query.revision("at") { .at(revision) }
+            else { .end }
+        let wanted = filter
+        return try await answer(store) { journal, budget, writer in
+            try journal.history.writeActions(place, wanted, limit: limit, row: store.row, &budget, to: &writer)
+        }
+    }
+
+    private func diff(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
+        let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit, 500))
+        let skipped = try query.number("after", in: 0...Int.max, 0)
+        guard let from = try query.revision("from") else {
+            throw GatewayFailure(.badRequest, "expected the first revision in from")
+        }
+        let to = try query.revision("to")
+        let present = try store.present()
+        return try await answer(store) { journal, budget, writer in
+            let old = try journal.history.state(at: from, &budget)
+            let new = try to.map { try journal.history.state(at: $0, &budget) }
+            writer.member("from", old.place.revision)
+            writer.member("to", new?.place.revision ?? present.revision)
+            var (count, output) = (0, JSONWriter())
+            output.array { list in
+                var output = list
+                var changes = StateChanges(hidden: store.hidden) { change in
+                    count += 1
+                    if count <= skipped { return true }
+                    guard count <= skipped + limit, output.bytes.count < StateNodes.maxBytes else { return false }
+                    output.object { Self.write(change, hiding: store.hidden, to: &$0) }
+                    return true
+                }
+                changes.run(from: old.tree.part(at: path), to: (new?.tree ?? present.state).part(at: path), at: path)
+                list = output
+            }
+            writer.key("patch")
+            writer.json(output.bytes)
+            writer.key("next")
+            // The number of changes before the next page.
+            if count > skipped + limit { writer.string("\(skipped + limit)") } else { writer.null() }
+        }
+    }
+
+    private static func write(_ change: StateChange, hiding hidden: HiddenPaths, to writer: inout JSONWriter) {
+        writer.member("op", change.kind.rawValue)
+        writer.member("path", JSONPointer.text(of: change.path))
+        for (name, value) in [("old", change.old), ("value", change.new)] {
+            guard let value else { continue }
+            var content = JSONWriter()
+            content.value(value, hiding: hidden.inside(change.path))
+            writer.key(name)
+            if content.bytes.count <= StateNodes.maxValueBytes {
+                writer.json(content.bytes)
+            } else {
+                writer.value(value, hiding: hidden, depth: 0)
+            }
+        }
+    }
+
+    private func blame(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
+        let (path, at) = (try query.path(), try query.revision("at"))
+        guard !store.hidden.hides(path) else { throw GatewayFailure(.noSuchPath, "the state has nothing there") }
+        let limit = try query.number("limit", in: 1...100, 10)
+        let before = query.text("before") == nil ? nil : JournalSequence(try query.number("before", in: 0...UInt64(Int64.max), 0))
+        return try await answer(store) { journal, budget, writer in
+            try journal.history.writeBlame(
+                path,
+                at: at,
+                before: before,
+                limit: limit,
+                &budget,
+                row: store.row,
+                hiding: store.hidden,
+                to: &writer
+            )
+        }
+    }
+
+    private func schema(of store: ServedStore) async throws -> [UInt8] {
+        guard let actions = try await within(.seconds(5), { try await store.sender.actions() }) else {
+            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
+        }
+        var writer = JSONWriter()
+        try writer.object { writer in
+            try Self.position(of: store, to: &writer)
+            writer.array("actions") { writer in
+                for action in actions {
+                    writer.object { writer in
+                        writer.member("name", action.name)
+                        writer.key("example")
+                        if let example = action.example {
+                            writer.value(example, hiding: HiddenPaths([]))
+                        } else {
+                            writer.null()
+                        }
+                    }
+                }
+            }
+        }
+        return writer.bytes
+    }
+
+    // MARK: Streams
+
+    private func events(_ query: Query, _ request: GatewayRequest, of store: ServedStore) throws -> GatewayAnswer {
+        let paths = try query.paths("paths") ?? []
+        let depth = try query.number("depth", in: 0...GatewayLimits.maxDepth, 0)
+        let id = request.header("last-event-id") ?? query.text("since")
+        let since = try id.map { text in
+            guard let position = Position(text) else {
+                throw GatewayFailure(.badRequest, "expected LINEAGE.EPOCH.REVISION as the last event, got \"\(text)\"")
+            }
+            return position
+        }
+        let wanted = EventStream.Request(
+            paths: paths,
+            depth: depth == 0 ? .max : depth,
+            hasLog: query.text("log") == "1",
+            since: since
+        )
+        let place = try streams.open(at: request.address, of: store)
+        return GatewayAnswer(
+            type: "text/event-stream",
+            .events { [streams] write in
+                defer { streams.close(place) }
+                let stream = EventStream(store: store, request: wanted) { bytes in
+                    try await write(bytes)
+                    streams.sent(bytes.count, to: place)
+                } progress: { streams.reached($0, by: place) }
+                // Comparing and writing states must not delay the server's loop.
+                try await withTaskExecutorPreference(globalConcurrentExecutor) { try await stream.run() }
+            },
+            [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
+        )
+    }
+
+    // MARK: Sending
+
+    private func post(_ request: GatewayRequest, to route: String, of store: ServedStore) async throws -> GatewayAnswer {
+        guard route == "actions" || route == "sessions" else {
+            throw GatewayFailure(.methodNotAllowed, "POST is for actions and sessions, not for \(request.path)")
+        }
+        // Pages of other origins cannot set either without a question of the browser.
+        guard request.header("statecast") == "1" else {
+            throw GatewayFailure(.origin, "expected the header \"Statecast: 1\" with a POST")
+        }
+        guard let type = request.header("content-type"), type.split(separator: ";").first == "application/json" else {
+            throw GatewayFailure(.badRequest, "expected the header \"Content-Type: application/json\"")
+        }
+        guard let sessions = store.sessions else {
+            throw GatewayFailure(.readOnly, "this gateway only reads; start it with --allow-send to let clients send")
+        }
+        let body: Value
+        do { body = try JSON.value(parsing: request.body) } catch {
+            throw GatewayFailure(.badRequest, "the body is no JSON: \(error)")
+        }
+        if route == "sessions" { return .json(try await sessions.open(body)) }
+        let (json, isPending) = try await sessions.send(body)
+        return .json(json, status: isPending ? 202 : 200)
+    }
+}
+
+extension Position {
+    /// Reads the description; `nil` if it is none.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let lineage = Lineage(hexadecimal: parts[0]), let epoch = UInt64(parts[1]),
+            let revision = UInt64(parts[2])
+        else { return nil }
+        self.init(lineage: lineage, epoch: Epoch(epoch), revision: Revision(revision))
+    }
+}
+
+extension Lineage {
+    /// Reads 16 lower-case hexadecimal digits.
+    init?(hexadecimal text: some StringProtocol) {
+        guard text.utf8.count == 16, let bits = UInt64(text, radix: 16), Lineage(bits: bits).description == text else {
+            return nil
+        }
+        self.init(bits: bits)
+    }
+}

@@ -1,0 +1,289 @@
+import Dispatch
+import Logging
+import Statecast
+import StatecastCoding
+import StatecastJournal
+import StatecastCore
+import StatecastProtocol
+import StatecastSQLite
+import StatecastThreading
+
+/// A store that the gateway serves: the replica that follows it, its history, and its clients' sessions.
+final class ServedStore: Sendable {
+    /// The journal on this machine, and the reader of its end.
+    struct Journal: Sendable {
+        let history: StoreHistory
+        let tail: JournalTail
+    }
+
+    let name: String
+    let feed: StoreFeed
+    let replica: Replica<Value>
+    let peers: PeersFollower
+    let sessions: SendSessions?
+    /// For the schema.
+    let sender: ActionSender
+    let hidden: HiddenPaths
+    let row: ActionRow
+    let changes = Locked<ChangeIndex?>(nil)
+    let series = TimeSeries()
+    private let journalPath: String?
+    private let journalState: Locked<Result<Journal, GatewayFailure>>
+    private let readers = Monitor(Readers())
+    private let logger: Logger
+
+    /// The requests that read the journal.
+    private struct Readers {
+        var running = 0
+        var waiting = 0
+    }
+
+    private static let maxReaders = 2
+    private static let maxWaitingReaders = 32
+    /// How often the journal is read while the state does not change, since rejections do not change it.
+    private static let pause = Duration.milliseconds(250)
+    /// How often an unreadable journal is opened again.
+    private static let retry = Duration.seconds(5)
+
+    init(
+        _ store: GatewayConfiguration.Store,
+        replica: Replica<Value>,
+        peers: PeersFollower,
+        sender: ActionSender,
+        sessions: SendSessions?,
+        hidden: HiddenPaths,
+        hiddenFields: HiddenPaths,
+        logger: Logger
+    ) {
+        (name, journalPath, self.logger) = (store.name, store.journal, logger)
+        (self.replica, self.peers, self.sender, self.sessions) = (replica, peers, sender, sessions)
+        (self.hidden, row) = (hidden, ActionRow(hidden: hiddenFields))
+        feed = StoreFeed(replica)
+        let why =
+            store.journal == nil
+            ? "the gateway has no --journal for store \(store.name)" : "the journal is read when the store has a state"
+        journalState = Locked(.failure(GatewayFailure(.noJournal, why)))
+    }
+
+    // MARK: Following
+
+    /// Follows the store until the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in await feed.run() }
+            group.addTask { [self] in await followChanges() }
+            group.addTask { [self] in
+                while (try? await Task.sleep(for: TimeSeries.interval)) != nil { series.advance(lag: lag) }
+            }
+        }
+        await sessions?.close()
+    }
+
+    /// The revisions that the replica lags.
+    var lag: Double? { replica.health.report().stores.first?.gauges[.replicaLagRevisions] }
+
+    /// Finds what changed since the last state: by the journal's records, or without them by comparing states.
+    private func followChanges() async {
+        var (shown, looked, tried) = (nil as StateSnapshot<Value>?, ContinuousClock.now, nil as ContinuousClock.Instant?)
+        while (try? await Task.sleep(for: StoreFeed.pace)) != nil {
+            guard let snapshot = feed.now.snapshot else { continue }
+            let isNew = snapshot.position != shown?.position
+            guard isNew || ContinuousClock.now - looked >= Self.pause else { continue }
+            looked = .now
+            if changes.withLock({ $0 == nil }) || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true {
+                changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
+            }
+            if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
+                await read(journal.tail)
+            } else if isNew {
+                note(from: shown, to: snapshot)
+                if journalPath != nil, tried.map({ ContinuousClock.now - $0 >= Self.retry }) ?? true {
+                    tried = .now
+                    await openJournal(snapshot)
+                }
+            }
+            shown = snapshot
+        }
+    }
+
+    private func read(_ tail: JournalTail) async {
+        do {
+            let part = try await Self.blocking { try tail.read() }
+            series.add(applied: part.applied, rejected: part.rejected, bytes: part.patchBytes)
+            feed.append(part.rows)
+        } catch { failed(error) }
+    }
+
+    private func openJournal(_ snapshot: StateSnapshot<Value>) async {
+        guard let path = journalPath, let index = changes.withLock(\.self) else { return }
+        let (name, row) = (name, row)
+        do {
+            let journal = try await Self.blocking {
+                let history = try StoreHistory(at: path, of: name)
+                guard history.identity.lineage == snapshot.position.lineage else {
+                    throw GatewayFailure(
+                        .noJournal,
+                        "the journal \(path) has lineage \(history.identity.lineage), the primary publishes "
+                            + "\(snapshot.position.lineage): it is not the journal of this primary"
+                    )
+                }
+                return Journal(history: history, tail: try JournalTail(of: history, row, index))
+            }
+            index.restart(from: snapshot.revision)
+            journalState.withLock { $0 = .success(journal) }
+        } catch { failed(error) }
+    }
+
+    private func failed(_ error: any Error) {
+        let failure = GatewayFailure(error)
+        let isNew = journalState.withLock { state -> Bool in
+            defer { state = .failure(failure) }
+            if case .failure(let before) = state { return before.message != failure.message }
+            return true
+        }
+        if isNew { logger.warning("no history", metadata: ["store": "\(name)", "reason": "\(failure.message)"]) }
+    }
+
+    /// Without a journal, a row of the log tells the revisions of an update.
+    private func note(from old: StateSnapshot<Value>?, to new: StateSnapshot<Value>) {
+        guard let old, old.position.lineage == new.position.lineage, new.revision > old.revision else { return }
+        var paths: [[String]] = []
+        var comparison = StateChanges(hidden: hidden) { change in
+            paths.append(change.path)
+            return paths.count < 10_000
+        }
+        comparison.run(from: old.state, to: new.state, at: [])
+        changes.withLock(\.self)?.record(paths, at: new.revision, by: nil)
+        series.add(applied: new.revision.distance(beyond: old.revision), rejected: nil, bytes: nil)
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.object("update") { writer in
+                writer.member("from", old.revision)
+                writer.member("to", new.revision)
+            }
+            writer.member("time", Timestamp.systemClock().milliseconds)
+            writer.member("ops", paths.count)
+        }
+        feed.append([writer.bytes])
+    }
+
+    // MARK: State and history
+
+    /// The newest state.
+    ///
+    /// - Throws: ``GatewayFailure`` with code `no-state`.
+    func present() throws -> StateSnapshot<Value> {
+        if let snapshot = feed.now.snapshot { return snapshot }
+        let why = if case .refused(let reason) = replica.status { reason.message } else { "the primary does not answer yet" }
+        throw GatewayFailure(.noState, "store \(name) has no state: \(why)", retryAfter: 1)
+    }
+
+    /// The journal.
+    ///
+    /// - Throws: ``GatewayFailure`` with code `no-journal`.
+    func journal() throws -> Journal { try journalState.withLock(\.self).get() }
+
+    /// Reads the journal beside at most one other request.
+    ///
+    /// - Throws: ``GatewayFailure``; what `work` throws.
+    func reading<Result: Sendable>(
+        _ work: @escaping @Sendable (Journal, inout ReadBudget) throws -> Result
+    ) async throws -> Result {
+        let journal = try journal()
+        guard readers.change({ readers in
+            guard readers.waiting < Self.maxWaitingReaders else { return false }
+            readers.waiting += 1
+            return true
+        }) else { throw GatewayFailure(.busy, "too many requests read the history; try again", retryAfter: 1) }
+        defer { readers.change { $0.waiting -= 1 } }
+        _ = try await readers.wait { readers -> Bool? in
+            guard readers.running < Self.maxReaders else { return nil }
+            readers.running += 1
+            return true
+        }
+        defer { readers.change { $0.running -= 1 } }
+        return try await Self.blocking {
+            var budget = ReadBudget()
+            return try work(journal, &budget)
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "statecast.history", attributes: .concurrent)
+
+    /// Runs work that blocks away from Swift's pool.
+    static func blocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Swift.Result(catching: work)) }
+        }
+    }
+
+    /// The state of a revision with its position, or the newest one.
+    func state(at revision: Revision?) async throws -> (state: Value, position: Position) {
+        guard let revision else {
+            let snapshot = try present()
+            return (snapshot.state, snapshot.position)
+        }
+        return try await reading { journal, budget in
+            let version = try journal.history.state(at: revision, &budget)
+            return (version.tree, journal.history.position(of: version))
+        }
+    }
+
+    /// The state that a client has, if the present one continues it.
+    func resumed(_ position: Position, before snapshot: StateSnapshot<Value>) async -> Value? {
+        guard position.lineage == snapshot.position.lineage, position.revision <= snapshot.revision else { return nil }
+        if position == snapshot.position { return snapshot.state }
+        return try? await reading { journal, budget in
+            let history = journal.history
+            // A later epoch may have begun before that revision: then it was lost.
+            let next = try history.reader.epochs().first { $0.epoch > position.epoch }
+            guard next.map({ $0.revision >= position.revision }) ?? true else { return nil }
+            let version = try history.state(at: position.revision, &budget)
+            return version.place.revision == position.revision ? version.tree : nil
+        }
+    }
+
+    // MARK: Descriptions
+
+    /// Writes the status of a store: `status`, `since` and, unless it is live, `why`.
+    static func write(_ present: StoreFeed.Present, to writer: inout JSONWriter) {
+        let (status, why): (String, String?) =
+            switch present.status {
+            case .joining: ("joining", "the primary has not sent a state yet")
+            case .live: ("live", nil)
+            case .stale: ("stale", "the primary has missed several heartbeats")
+            case .refused(let reason): ("refused", reason.message)
+            case .incompatible(let reason): ("incompatible", reason.message)
+            }
+        writer.member("status", status)
+        writer.member("since", present.since.milliseconds)
+        if let why { writer.member("why", why) }
+    }
+
+    func write(to writer: inout JSONWriter) {
+        let present = feed.now
+        writer.member("store", name)
+        Self.write(present, to: &writer)
+        if let position = present.snapshot?.position {
+            writer.member(position)
+        } else {
+            writer.key("position")
+            writer.null()
+        }
+        writer.array("features") { writer in
+            if (try? journal()) != nil { writer.string("history") }
+            if sessions != nil { writer.string("send") }
+        }
+        if journalPath != nil, case .failure(let failure) = journalState.withLock(\.self) {
+            writer.member("noHistory", failure.message)
+        }
+        GatewayLimits.write(to: &writer)
+    }
+}
+
+extension Value {
+    /// The part at a path; `nil` if there is none.
+    func part(at path: [String]) -> Value? {
+        path.reduce(self as Value?) { value, name in value?.child(name) }
+    }
+}

@@ -1,0 +1,3 @@
+import StatecastCommands
+
+await GatewayCommand.execute()
