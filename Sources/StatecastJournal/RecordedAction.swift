@@ -53,23 +53,20 @@ public struct RecordedAction: Hashable, Sendable {
     public let user: String?
     /// Why the action was rejected; `nil` if it was applied.
     public let rejection: Rejection?
-    /// The name and the payload, encoded; empty if the action was too large, or could not be decoded.
+    /// The name and the payload, encoded; empty if it is not recorded: too large, or not decodable.
     package let action: [UInt8]
 
     /// Whether the action was applied.
     public var isApplied: Bool { rejection == nil }
 
-    /// The action's name; `nil` if the action cannot be decoded. Decodes the action.
-    public var name: String? { content.name }
-
-    /// The action's payload; `nil` if the action cannot be decoded. Decodes the action.
-    public var payload: Value? { content.payload }
-
-    /// The name and the payload, decoded once.
-    package var content: (name: String?, payload: Value?) {
-        let parts = (try? Value(decoding: action))?.arrayValue
-        return (parts?.first?.textValue, parts?.last)
+    /// The action's name; `nil` if the action is not recorded. Decodes only the name.
+    public var name: String? {
+        var reader = CBORReader(action)
+        return (try? reader.arrayCount()).flatMap { _ in try? reader.text() }
     }
+
+    /// The action's payload; `nil` if the action is not recorded. Decodes the action.
+    public var payload: Value? { (try? Value(decoding: action))?.arrayValue?.last }
 }
 
 extension RecordedAction {

@@ -1,6 +1,6 @@
+import StatecastCoding
 public import StatecastJournal
 public import StatecastProtocol
-import StatecastCoding
 
 extension JournalReader {
     /// Finds the last changes of a part of the state, and the actions that made them.

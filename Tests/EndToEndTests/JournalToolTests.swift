@@ -41,7 +41,7 @@ import Testing
         }
         try await Self.run(shown[(stop + 1)...], in: folder, at: "tcp://127.0.0.1:9")
         #expect(shown.count > 12)
-        for command in ["info", "actions", "state", "diff", "verify", "backup", "restore"] {
+        for command in ["info", "actions", "state", "diff", "blame", "verify", "backup", "restore"] {
             #expect(shown.contains { $0.command.contains("statecast-journal \(command)") }, "\(command)")
         }
         // The new journals can be served and continued.
@@ -144,6 +144,70 @@ import Testing
         #expect(reverse.errors.contains("--from is later than --to"), "\(reverse.errors)")
     }
 
+    @Test func `blame names the actions that last changed a value, or says where it has searched`() async throws {
+        let folder = try Folder()
+        let journal = folder.path + "/counter"
+        try await withServed(["--journal", journal]) { served in
+            for action in [
+                ["StepChangeRequested", "step=7"], ["CounterIncreaseRequested"], ["StepChangeRequested", "step=8"],
+            ] {
+                let sent = try await Tool.send.run(served.upstream + action)
+                #expect(sent.exitCode == 0, "\(sent)")
+            }
+        }
+        func blame(_ arguments: String...) async throws -> Tool.Ending {
+            try await Tool.journal.run(["blame", journal] + arguments)
+        }
+        func lines(_ arguments: String...) async throws -> [Blamed] {
+            let ending = try await Tool.journal.run(["blame", journal, "--json"] + arguments)
+            #expect(ending.exitCode == 0, "\(ending)")
+            return try ending.output.map { try JSONDecoder().decode(Blamed.self, from: Data($0.utf8)) }
+        }
+        let last = try await blame("/step")
+        #expect(last.exitCode == 0 && last.output.count == 2, "\(last)")
+        #expect(last.output.first?.hasPrefix("revision 3  ") == true, "\(last)")
+        #expect(last.output.first?.hasSuffix("  set, now 8") == true, "\(last)")
+        #expect(
+            last.output.last?.hasPrefix(#"  StepChangeRequested {"step":8}  revision 3  session "#) == true,
+            "\(last)"
+        )
+        let steps = try await lines("/step", "--limit", "9")
+        #expect(steps.map(\.revision) == [3, 1, nil])
+        #expect(steps.map(\.value) == [8, 7, nil])
+        #expect(steps.map(\.actions?.first?.action) == ["StepChangeRequested", "StepChangeRequested", nil])
+        #expect(steps.map(\.kind) == ["set", "set", nil] && steps.map(\.exact) == [true, true, nil])
+        #expect(steps.last == Blamed(searchedTo: 0, complete: true, boundary: "initial"))
+        #expect(try await lines("step", "--at", "2").map(\.revision) == [1, nil])
+        #expect(try await lines("", "--at", "2").first?.kind == "child")
+        let unchanged = try await blame("/counter", "--at", "1")
+        #expect(
+            unchanged.exitCode == 0 && unchanged.output == ["unchanged since revision 0, with which the store began"]
+        )
+        let absent = try await blame("/stepp")
+        #expect(absent.exitCode == 66 && absent.output.isEmpty, "\(absent)")
+        #expect(
+            absent.errors == "Error: no change of /stepp from revision 0 to 3, and nothing is there: the state has no "
+                + "stepp; did you mean /step?\n"
+        )
+        let beyond = try await blame("/step", "--at", "4")
+        #expect(beyond.exitCode == 1 && beyond.output.isEmpty, "\(beyond)")
+        #expect(beyond.errors.contains("the journal ends at revision 3, before 4"), "\(beyond)")
+    }
+
+    /// A line of the output of blame.
+    private struct Blamed: Decodable, Equatable {
+        struct Action: Decodable, Equatable { let action: String }
+
+        var revision: UInt64?
+        var kind: String?
+        var value: Int?
+        var exact: Bool?
+        var actions: [Action]?
+        var searchedTo: UInt64?
+        var complete: Bool?
+        var boundary: String?
+    }
+
     @Test func `an empty path is refused`() async throws {
         let folder = try Folder()
         let journal = folder.path + "/journal"
@@ -157,7 +221,9 @@ import Testing
 
     @Test(arguments: [
         [], ["nonsense"], ["state"], ["state", "--at", "soon", "x"], ["actions", "--sender", "me", "x"], ["diff", "x"],
-        ["actions", "--from", "3", "--to", "1", "x"],
+        ["actions", "--from", "3", "--to", "1", "x"], ["blame", "x"], ["blame", "x", "/a~2"],
+        ["blame", "x", "/a", "--limit", "0"],
+        ["blame", "postgresql://db/fleet", "/a"],
     ])
     func `wrong usage ends with 64 and one reason`(_ arguments: [String]) async throws {
         let ending = try await Tool.journal.run(arguments)
@@ -167,8 +233,8 @@ import Testing
     }
 
     @Test func `a missing journal exits with 1 and one line`() async throws {
-        for command in ["info", "actions", "state", "verify"] {
-            let ending = try await Tool.journal.run([command, "/nowhere"])
+        for command in [["info"], ["actions"], ["state"], ["verify"], ["blame", "/step"]] {
+            let ending = try await Tool.journal.run([command[0], "/nowhere"] + command.dropFirst())
             #expect(ending.exitCode == 1, "\(command): \(ending)")
             #expect(ending.errors == "Error: there is no journal in /nowhere: it has no journal.sqlite\n")
         }

@@ -100,7 +100,9 @@ extension CheckedItems {
         let inserted = head(at: removed.next)
         guard let index = step.index, index >= offset.argument else { return nil }
         let distance = UInt64(index) - offset.argument
-        if distance < inserted.argument { return replacement(by: element(distance, of: inserted), at: path.dropFirst()) }
+        if distance < inserted.argument {
+            return replacement(by: element(distance, of: inserted), at: path.dropFirst())
+        }
         return removed.argument == inserted.argument ? nil : FoundChange(kind: .replacedAbove)
     }
 

@@ -41,7 +41,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 
     /// The last state has nothing at the selected path: 66.
-    static func nothingSelected(_ message: String) -> CommandFailure {
+    package static func nothingSelected(_ message: String) -> CommandFailure {
         CommandFailure(exitCode: .nothingSelected, message: message)
     }
 

@@ -6,7 +6,7 @@ import StatecastProtocol
 /// other splits at its dots.
 package struct StatePath: Sendable, Equatable, CustomStringConvertible {
     package let path: ValuePath
-    var components: [String] { path.names }
+    package var components: [String] { path.names }
 
     /// - Throws: ``CommandFailure`` if the text begins like a JSON Pointer and is none.
     package init(_ text: String) throws {

@@ -125,7 +125,6 @@ extension RecordedAction {
 
     /// The members of its JSON object.
     var fields: [(key: String, value: Value)] {
-        let (name, payload) = content
         var fields: [(key: String, value: Value)] = [("revision", Value(revision.rawValue))]
         if let rejection {
             fields += [

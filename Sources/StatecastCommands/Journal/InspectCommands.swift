@@ -107,7 +107,7 @@ struct StateCommand: AsyncParsableCommand {
             let reader = try JournalReader(at: journal.path)
             let revision = try at?.revision(in: reader)
             let walk = try reader.walk(to: revision ?? Revision(.max))
-            if let revision { try reader.requireReached(revision, by: walk) }
+            if let revision { try reader.requireReached(revision, by: walk.place) }
             let line = JSONLine(["revision": Value(walk.place.revision.rawValue), "state": walk.tree])
             try await LineOutput().write(line.description)
         }
@@ -150,7 +150,7 @@ struct DiffCommand: AsyncParsableCommand {
             let earlier = try reader.walk(to: min(from, to))
             var later = earlier
             try reader.walkOn(&later, to: max(from, to))
-            try reader.requireReached(max(from, to), by: later)
+            try reader.requireReached(max(from, to), by: later.place)
             let (start, end) = from <= to ? (earlier, later) : (later, earlier)
             let line = JSONLine([
                 "from": Value(start.place.revision.rawValue), "to": Value(end.place.revision.rawValue),

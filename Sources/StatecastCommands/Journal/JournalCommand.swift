@@ -20,8 +20,8 @@ package struct JournalCommand: AsyncParsableCommand {
             Two primaries must never continue one history: restore and salvage make journals with a new lineage. \
             They write to a directory that does not exist yet, or is empty.
 
-            Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 78 it is of another store or build, or an \
-            interrupted copy, 1 failed.
+            Exit codes: 0 done, 64 wrong usage, 65 the journal is damaged, 66 nothing is at a path, 78 it is of \
+            another store or build, or an interrupted copy, 1 failed.
             """,
         version: Release.line(of: "statecast-journal"),
         groupedSubcommands: [

@@ -66,10 +66,10 @@ enum JournalPlace: ExpressibleByArgument {
 }
 
 extension JournalReader {
-    /// - Throws: ``CommandFailure`` if the journal ends, at the place of `walk`, before the revision.
-    func requireReached(_ revision: Revision, by walk: JournalWalk) throws {
-        guard walk.place.revision < revision, try walk.place.sequence == contents().last else { return }
-        throw CommandFailure.failed("the journal ends at revision \(walk.place.revision), before \(revision)")
+    /// - Throws: ``CommandFailure`` if the journal ends at a place before the revision.
+    func requireReached(_ revision: Revision, by place: SnapshotEntry) throws {
+        guard place.revision < revision, try place.sequence == contents().last else { return }
+        throw CommandFailure.failed("the journal ends at revision \(place.revision), before \(revision)")
     }
 }
 
