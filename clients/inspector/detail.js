@@ -74,7 +74,8 @@ export class Detail {
       onclick: () => { view.span = span; this.app.refresh() },
     }, text)
     const spans = element('span', { class: 'seg' }, choose('batch', 'batch', false), choose('live', 'to live', view.at == null))
-    const table = element('table', { class: 'diff' })
+    const table = element('table', { class: 'diff' },
+      element('colgroup', {}, ['path', '', 'sign', ''].map(name => element('col', { class: name }))))
     let group_ = null
     for (const { op, path, old, value } of patch) {
       const keys = keysOf(path), depth = Math.min(2, keys.length - 1), head = keys.slice(0, depth).reduce(child, '')
@@ -121,14 +122,14 @@ export class Detail {
       more.replaceChildren(...answer.next ? [button('Search further back', () => this.guarded(more, () => extend(answer.next)))] : [])
     }
     await extend()
-    const head = element('tr', {}, ['revision', 'time (UTC)', 'action', 'user', 'value', ''].map(name => element('th', { scope: 'col' }, name)))
+    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element('th', { scope: 'col' }, name)))
     return [section('What last changed this', where),
       section(null, rows.children.length ? element('table', { class: 'blame' }, element('thead', {}, head), rows) : 'No change was found.', note, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
   }
 
   changed({ revision, batch, time, kind, value, actions, exact }) {
-    const first = actions[0], label = exact ? '' : actions.length ? `hint, 1 of ${actions.length}` : 'no action'
+    const first = actions[0], label = exact ? '' : actions.length ? `hint 1/${actions.length}` : 'no action'
     const go = () => this.app.go(batch.to, first?.id)
     const all = actions.map(each => `${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
     const shown = kind === 'removed' ? 'removed' : kind === 'replaced-above' ? 'replaced above' : value?.summary ?? preview(value, 40)

@@ -78,9 +78,10 @@ export function element(tag, attributes = {}, ...children) {
   const made = SVG.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith('on')) made[name] = value
+    else if (name.startsWith('aria-')) made.setAttribute(name, value)
     else if (value !== false && value != null) made.setAttribute(name, value === true ? '' : value)
   }
-  made.append(...children.flat().filter(item => item != null && item !== false))
+  made.append(...children.flat(Infinity).filter(item => item != null && item !== false))
   return made
 }
 /** A term list of pairs; a pair without a value is left out. */

@@ -102,10 +102,10 @@ class Inspector {
   async restore() {
     this.tree.restore(view.open)
     this.refresh()
+    if (view.at != null) await this.go(view.at)
     if (view.path) await this.tree.focus(view.path)
     else this.tree.list.schedule()
     if (view.find) await this.tree.search()
-    if (view.at != null) this.go(view.at)
     this.timeline.refresh()
     this.refreshHealth()
   }
@@ -227,13 +227,15 @@ class Inspector {
     }
     if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
     const { rows } = this.log, known = rows.after(revision) - 1
-    Object.assign(view, { at: known >= 0 && !rows.gap[known] ? rows.to[known] : revision, selected: id, follow: false })
+    const isKnown = known >= 0 && !rows.gap[known] && rows === this.log.memory
+    Object.assign(view, { at: isKnown ? rows.to[known] : revision, selected: id, follow: false })
     const { at } = view
-    this.at = null
+    if (this.at?.revision !== at) this.at = null
     this.refresh()
     const i = await this.log.locate(at)
     if (at !== view.at) return
     if (i >= 0) {
+      if (rows === this.log.memory) view.at = rows.to[i]
       view.selected ??= rows.idOf(i)
       this.atTime = rows.time[i]
     } else this.atTime = null
@@ -344,7 +346,7 @@ class Inspector {
     const at = this.at?.revision ?? view.at, behind = this.live.revision - at
     const key = view.at == null ? '' : [at, this.atTime].join()
     $('history').hidden = view.at == null
-    setText($('behind'), `, ${group(Math.max(0, behind))} before live. The primary is not affected.`)
+    setText($('behind'), `, ${group(Math.max(0, behind))} before live`)
     if (key === this.bannerKey) return
     this.bannerKey = key
     setText($('viewed'), group(at))

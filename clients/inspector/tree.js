@@ -115,6 +115,7 @@ export class Tree {
   // MARK: Loading
 
   loadVisible(first, end) {
+    if (!this.app.store) return
     if (this.found) {
       if (this.found.next && end > this.found.rows.length) this.search(true)
       return
@@ -352,7 +353,7 @@ export class Tree {
       setText(changed, '')
       return
     }
-    this.mark(key, row.found ? row.path : row.key, row.match === 'key')
+    this.mark(key, row.found ? row.path : row.key === '' ? '""' : row.key, row.match === 'key')
     const text = row.isBranch ? row.inner ? '' : row.summary ?? (row.type === 'array' ? `[${group(row.count)}]` : `{${group(row.count)}}`) : preview(row.value, 300)
     this.mark(value, (row.cut ? `first 4 KiB of ${group(row.cut)} bytes: ` : '') + text, row.match === 'value')
     if (!row.isBranch) value.classList.add(row.type === 'string' ? 'str' : 'lit')
