@@ -1,0 +1,44 @@
+// What the page shows, and its URL: #/fleet?at=176204&path=/hosts/web-1&open=/hosts&q=…
+export const view = {
+  store: null, name: 'state', at: null, path: '', open: ['/'], q: '', find: '', hide: new Set(), pane: 'change', span: 'batch',
+  lineage: null, follow: true, selected: null,
+}
+const PANES = ['change', 'blame', 'send']
+const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
+const list = (name, items) => items.length ? `${name}=${items.map(encode).join(',')}` : null
+
+function decode(text) {
+  try { return decodeURIComponent(text.replaceAll('+', ' ')) } catch { return text }
+}
+
+export function readURL() {
+  const [, store = '', query = ''] = location.hash.match(/^#\/([^?]*)\??(.*)$/) ?? []
+  const raw = new Map(query.split('&').filter(Boolean).map(part => part.split(/=(.*)/s)))
+  const text = name => decode(raw.get(name) ?? '')
+  const items = name => (raw.get(name) ?? '').split(',').filter(Boolean).map(decode)
+  Object.assign(view, {
+    store: decode(store) || null, name: text('view') === 'peers' ? 'peers' : 'state', path: text('path'), q: text('q'), find: text('find'),
+    at: /^\d{1,15}$/.test(text('at')) ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
+    pane: PANES.includes(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
+    lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
+  })
+  view.follow = view.at == null
+}
+
+export function url() {
+  const parts = [
+    view.name === 'peers' && 'view=peers', view.at != null && 'at=' + view.at, view.path && 'path=' + encode(view.path),
+    list('open', view.open), view.q && 'q=' + encode(view.q), view.find && 'find=' + encode(view.find), list('hide', [...view.hide]),
+    view.pane !== 'change' && 'pane=' + view.pane, view.span !== 'batch' && 'span=' + view.span, view.lineage && 'lineage=' + view.lineage,
+  ]
+  return `#/${encode(view.store ?? '')}?${parts.filter(Boolean).join('&')}`
+}
+
+let timer
+/** Writes the URL soon: browsers limit how often it may change. */
+export function saveURL() {
+  timer ??= setTimeout(() => {
+    timer = null
+    if (view.store && location.hash !== url()) history.replaceState(null, '', url())
+  }, 150)
+}
