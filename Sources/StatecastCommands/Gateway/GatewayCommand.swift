@@ -183,10 +183,7 @@ package struct GatewayCommand: AsyncParsableCommand {
             let (configuration, token) = try await Self.configuration(settings, upstream)
             let logger = Logger(label: "statecast.gateway")
             let monitoring = try await Monitoring(settings)
-            let gateway: Gateway
-            do { gateway = try Gateway(configuration, logger: logger) } catch
-                where error.code == .definition || error.code == .insecure || error.code == .endpoint
-            { throw CommandFailure.wrongUsage(error.message) }
+            let gateway = try Self.gateway(configuration, logger)
             let shown = configuration.address.split(separator: ":").dropLast().joined(separator: ":")
             try await SignalledRun.until(
                 done: {
@@ -199,6 +196,14 @@ package struct GatewayCommand: AsyncParsableCommand {
                 observedBy: monitoring.observers(of: gateway.nodes),
                 logger: logger
             )
+        }
+    }
+
+    /// Maps errors of the arguments to wrong usage.
+    private static func gateway(_ configuration: GatewayConfiguration, _ logger: Logger) throws -> Gateway {
+        do { return try Gateway(configuration, logger: logger) } catch {
+            guard error.code != .resources else { throw error }
+            throw CommandFailure.wrongUsage(error.message)
         }
     }
 

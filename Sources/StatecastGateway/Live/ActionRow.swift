@@ -12,7 +12,7 @@ struct ActionRow {
 
     /// - Parameter delay: from the record's time to its arrival here, in milliseconds.
     func write(_ action: RecordedAction, delay: Int64? = nil, to writer: inout JSONWriter) {
-        let (name, payload) = action.content
+        let (name, payload) = (action.name, action.payload)
         writer.object { writer in
             writer.member("id", action.id.description)
             writer.member("revision", action.revision)
