@@ -62,7 +62,9 @@ extension StoreHistory {
             page.row.isWhole = true
             try page.add(record) { $0 == id }
         case .after(let id): try readForward(after: id, into: &page, &budget)
-        case .end: try readBackward(before: .max, into: &page, &budget)
+        case .end:
+            let end = try reader.contents().last.next
+            try readBackward(before: RecordedAction.ID(sequence: end, index: 0), into: &page, &budget)
         case .before(let id): try readBackward(before: id, into: &page, &budget)
         case .at(let revision):
             try reader.requireKept(revision)
@@ -209,10 +211,6 @@ extension StoreHistory {
         }
         writer.array("snapshots") { writer in for entry in snapshots { writer.integer(entry.revision.rawValue) } }
     }
-}
-
-extension RecordedAction.ID {
-    fileprivate static let max = RecordedAction.ID(sequence: JournalSequence(.max >> 1), index: 0)
 }
 
 /// The rows of an answer.

@@ -46,8 +46,8 @@ struct HealthReport {
             writePrimary(to: &writer)
             writeFollowing(to: &writer)
             writeJournal(to: &writer)
-            writePeers("slow", "replicas are slow", .warn, "more than 500 revisions behind", to: &writer)
-            writePeers("stale", "replicas are stale", .bad, "without a state of this history", to: &writer)
+            writePeers("slow", .warn, "more than 500 revisions behind", to: &writer)
+            writePeers("stale", .bad, "without a state of this history", to: &writer)
             writeRejections(to: &writer)
         }
         writer.object("series") { store.series.write(to: &$0) }
@@ -131,20 +131,20 @@ struct HealthReport {
 
     private func writePeers(
         _ id: String,
-        _ title: String,
         _ status: Status,
         _ meaning: String,
         to writer: inout JSONWriter
     ) {
         guard let names = store.peers.names(with: id) else {
             let why = store.peers.list.why ?? "there is no list of peers"
-            return check(id, .unknown, "Which \(title) is not known", "unknown", why, to: &writer)
+            return check(id, .unknown, "Which replicas are \(id) is not known", "unknown", why, to: &writer)
         }
         let shown = names.prefix(Self.maxNames).joined(separator: ", ")
         check(
             id,
             names.isEmpty ? .ok : status,
-            names.isEmpty ? "No \(title)" : "\(names.count) \(title)",
+            names.isEmpty
+                ? "No replica is \(id)" : names.count == 1 ? "1 replica is \(id)" : "\(names.count) replicas are \(id)",
             "\(names.count)",
             names.isEmpty ? meaning : shown + (names.count > Self.maxNames ? ", …" : "") + ": " + meaning,
             to: &writer

@@ -1,6 +1,7 @@
 import Statecast
 import StatecastCoding
 import StatecastCore
+import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
@@ -8,7 +9,7 @@ import StatecastThreading
 final class PeersFollower: Sendable {
     private let replica: Replica<Peers>
 
-    /// More revisions behind: slow, and after a longer silence stale.
+    /// A replica that lags more revisions is slow; one without a state of this history is stale.
     private static let slowRevisions: UInt64 = 500
 
     init(_ replica: Replica<Peers>) { self.replica = replica }
@@ -26,7 +27,9 @@ final class PeersFollower: Sendable {
 
     private static func status(_ peer: Peer) -> String {
         guard peer.kind == .replica else { return "ok" }
-        guard let lag = peer.lag else { return "stale" }
+        // It may not have announced its first state yet.
+        let isNew = Timestamp.systemClock().milliseconds - peer.since < 10_000
+        guard let lag = peer.lag else { return isNew ? "ok" : "stale" }
         return lag > slowRevisions ? "slow" : "ok"
     }
 
