@@ -455,6 +455,12 @@ let tests: [Target] = [
         path: "Tests/PoisonPrimary",
         swiftSettings: settings
     ),
+    .executableTarget(
+        name: "wide-primary",
+        dependencies: ["Statecast", "StatecastSQLite"],
+        path: "Tests/WidePrimary",
+        swiftSettings: settings
+    ),
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
