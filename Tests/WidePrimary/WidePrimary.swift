@@ -238,7 +238,7 @@ extension WidePrimary {
         ]
         var integers: [Int64] = [.min, .max, 1 << 53, (1 << 53) + 1, -(1 << 53), -(1 << 53) - 1]
         var unsigned: [UInt64] = [1 << 63, .max]
-        var floats = [-0.0, 0.1, 1e300, 5e-324, .infinity, -.infinity]
+        var floats = [-0.0, 0.1, 1e300, .leastNonzeroMagnitude, .infinity, -.infinity]
         var nan = Double.nan
         var bytes: [UInt8] = [0, 1, 2, 254, 255]
         var nothing: [Int?] = [nil, 1]
