@@ -32,10 +32,10 @@ test("a state is shown with its position, and patches change it", async (t) => {
     assert.equal(handle.position, null);
     const stream = (await gateway.next()).stream();
     stream.event("status", { status: "live", since: 5, why: null });
-    stream.state(7, { "/totals": { count: 1, "a/b": { "~": 1 } }, "/list": [1, 2, 3] });
+    stream.state(7, { "/totals": { count: 1, "a/b": { "~": 1, "~1": 1 } }, "/list": [1, 2, 3] });
     const first = await states.next();
     assert.deepEqual(first, {
-        values: { "/totals": { count: 1, "a/b": { "~": 1 } }, "/list": [1, 2, 3] },
+        values: { "/totals": { count: 1, "a/b": { "~": 1, "~1": 1 } }, "/list": [1, 2, 3] },
         position: { lineage, epoch: 1, revision: 7 }, status: "live", reason: "joined",
     });
     assert.deepEqual(await statuses.next(), { status: "joining", since: null, why: null, error: null });
@@ -43,6 +43,7 @@ test("a state is shown with its position, and patches change it", async (t) => {
     stream.patch(7, 12, [
         { op: "replace", path: "/totals/count", value: { $int: "9007199254740993" } },
         { op: "replace", path: "/totals/a~1b/~0", value: 2 },
+        { op: "replace", path: "/totals/a~1b/~01", value: 3 },
         { op: "add", path: "/totals/new", value: { x: 1 } },
         { op: "add", path: "/totals/new/y", value: 2 },
         { op: "add", path: "/list/1", value: "b" },
@@ -52,7 +53,7 @@ test("a state is shown with its position, and patches change it", async (t) => {
     ]);
     const second = await states.next();
     assert.deepEqual(second.values, {
-        "/totals": { count: 9007199254740993n, "a/b": { "~": 2 }, new: { x: 1, y: 2 } }, "/list": ["B", 2, 3, "z"],
+        "/totals": { count: 9007199254740993n, "a/b": { "~": 2, "~1": 3 }, new: { x: 1, y: 2 } }, "/list": ["B", 2, 3, "z"],
     });
     assert.deepEqual([second.position.revision, second.reason], [12, "patch"]);
     assert.equal(handle.position.revision, 12);
@@ -220,8 +221,11 @@ test("no callback follows close, and the connection ends", async (t) => {
     const gateway = await startGateway(t);
     let calls = 0;
     const client = gateway.client();
-    const handle = client.follow("fleet", ["/n"], () => { calls += 1; handle.close(); });
-    const stream = (await gateway.next()).stream().state(1, { "/n": 1 }).patch(1, 2, []);
+    const handle = client.follow("fleet", ["/n"], () => { calls += 1; handle.close(); }, { onLog() { calls += 1; } });
+    const stream = (await gateway.next()).stream(null);
+    const hello = 'event: hello\ndata: {"version":1,"resumed":false}\n\n';
+    const state = `event: state\ndata: {"position":${JSON.stringify(position)},"values":{}}\n\n`;
+    stream.raw(`${hello}${state}event: log\ndata: {"actions":[],"skipped":0}\n\n`);
     await stream.ended;
     assert.equal(calls, 1);
     assert.equal(handle.status, "closed");
@@ -384,6 +388,18 @@ test("streams that begin wrongly are protocol errors", async (t) => {
         begin(await gateway.next());
         assert.equal((await offline()).error.code, "protocol");
     }
+    assert.equal(states.length, 0);
+});
+
+test("a patch before the state of a stream that did not resume is a protocol error", async (t) => {
+    const gateway = await startGateway(t);
+    const { states, statuses } = follow(t, gateway.client(), ["/a"]);
+    const first = (await gateway.next()).stream().state(1, { "/a": 1 });
+    await states.next();
+    first.cut();
+    (await gateway.next()).stream().patch(1, 2, []);
+    await statuses.first(({ error }) => error?.code === "protocol");
+    assert.equal((await gateway.next()).query.get("since"), null);
     assert.equal(states.length, 0);
 });
 

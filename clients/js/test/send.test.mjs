@@ -430,7 +430,7 @@ test("a storage that is full refuses an action without using its number", async 
 test("a damaged record begins a new session", async (t) => {
     const gateway = await startGateway(t);
     const id = "0".repeat(32);
-    for (const record of ["", "{", "null", "5", "{}", `{"id":"${id}","opened":"${opened}","next":1,"brokenAt":null,"pending":[[1,"{}"]]}`]) {
+    for (const record of ["", "{", "null", "5", "{}", `{"id":"${id}","opened":"${opened}","next":2,"brokenAt":null,"pending":[[1,"{}"]]}`]) {
         const storage = new MemoryStorage();
         storage.getItem = () => record;
         const result = sender(t, gateway.client(), { storage }).send("A");
