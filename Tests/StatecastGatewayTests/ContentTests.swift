@@ -128,6 +128,16 @@ extension Value {
         }
         changes.run(from: state, to: ["users": ["ana": ["email": "x", "age": 4]], "list": ["seen", "x"], "secret": "x"], at: [])
         #expect(paths == [["users", "ana", "age"]])
+        changes.run(from: "private", to: "x", at: ["users", "ana", "email", "domain"])
+        #expect(paths.count == 1)
+        #expect(!StateNodes.summary(of: ["seen", "private"], hiding: hidden.inside(["list"])).contains("private"))
+        var shown: [Value?] = []
+        var added = StateChanges(hidden: hidden) { change in
+            shown.append(change.new)
+            return true
+        }
+        added.run(from: [], to: ["seen", "private"], at: ["list"])
+        #expect(shown == ["seen", .null])
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)

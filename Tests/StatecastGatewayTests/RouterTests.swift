@@ -243,7 +243,7 @@ private func withFleet(
             #expect(first.first?.contains(#""resumed":false"#) == true)
             let id = try #require(first.last?.split(separator: "\n").first?.dropFirst("id: ".count))
             try await fleet.store.replica.reached(try await fleet.primary.send(NoteAdded(host: "web-1", text: "2")))
-            let resumed = try await events(since: String(id)) { $0.contains("event: patch") || $0.contains("event: state") }
+            let resumed = try await events(since: String(id)) { $0.contains(#"notes","value":2"#) || $0.contains("event: state") }
             #expect(resumed.first?.contains(#""resumed":true"#) == true)
             #expect(resumed.last?.contains(#"{"op":"replace","path":"/totals/notes","value":2}"#) == true)
             let other = try await events(since: "0000000000000001.1.1") { $0.contains("event: state") }

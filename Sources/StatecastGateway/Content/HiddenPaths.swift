@@ -31,7 +31,12 @@ struct HiddenPaths: Sendable {
     func inside(_ key: () -> String) -> HiddenPaths {
         guard !nodes.isEmpty else { return self }
         let name = key()
-        return HiddenPaths(nodes: nodes.flatMap { node in [node.children[name], node.children["*"]].compactMap(\.self) })
+        // Everything below a hidden value is hidden.
+        return HiddenPaths(
+            nodes: nodes.flatMap { node in
+                node.isEnd ? [node] : [node.children[name], node.children["*"]].compactMap(\.self)
+            }
+        )
     }
 
     /// Whether a path is in a hidden part.

@@ -163,7 +163,8 @@ struct JSONWriter {
         }
     }
 
-    private mutating func cut(_ type: String, _ count: Int) {
+    /// Writes what stands for a value that is not written: its type, and the number of its parts or bytes.
+    mutating func cut(_ type: String, _ count: Int) {
         object { writer in
             writer.object("$cut") { writer in
                 writer.member("type", type)

@@ -34,6 +34,7 @@ struct EventStream: Sendable {
     }
 
     private func follow() async throws {
+        if request.since != nil { try await store.waitUntilResumable() }
         var seen = store.feed.now
         // The first event names the status.
         var shown: ReplicaStatus?

@@ -69,6 +69,9 @@ final class ClientSession: Sendable {
     /// Whether this process has an action of the session.
     var hasSubmitted: Bool { storage.value.next > first || storage.value.isSubmitting }
 
+    /// Whether numbers are missing that the client does not send any more: it has their outcomes.
+    func lacks(numbersBefore lowest: UInt64) -> Bool { storage.value.next < lowest && !storage.value.isSubmitting }
+
     var lastUse: ContinuousClock.Instant { storage.value.lastUse }
 
     func close() async {

@@ -146,7 +146,11 @@ final class SendSessions: Sendable {
         var closed: [ClientSession] = []
         defer { for session in closed { Task { await session.close() } } }
         return try sessions.withLock { sessions in
-            if let session = sessions[id] { return session }
+            if let session = sessions[id] {
+                guard opening != nil, session.lacks(numbersBefore: first) else { return session }
+                closed.append(session)
+                sessions[id] = nil
+            }
             let idle = ContinuousClock.now - Self.maxIdle
             for (id, session) in sessions where session.lastUse < idle {
                 closed.append(session)

@@ -223,7 +223,7 @@ public final class Gateway: Service {
                 query: request.query,
                 header: { name in
                     let values = headers[name]
-                    return values.count == 1 ? values[0] : nil
+                    return values.isEmpty ? nil : values.joined(separator: ", ")
                 },
                 body: Array(request.body.readableBytesView),
                 address: request.address

@@ -4,7 +4,7 @@ struct GatewayRequest: Sendable {
     /// Still percent-encoded.
     let path: String
     let query: String?
-    /// The value of a header by its lower-case name; `nil` if it is missing or there are several.
+    /// The value of a header by its lower-case name, several values separated by commas; `nil` if it is missing.
     let header: @Sendable (String) -> String?
     let body: [UInt8]
     /// Of the client.

@@ -291,14 +291,8 @@ final class Router: Sendable {
         writer.member("path", JSONPointer.text(of: change.path))
         for (name, value) in [("old", change.old), ("value", change.new)] {
             guard let value else { continue }
-            var content = JSONWriter()
-            content.value(value, hiding: hidden.inside(change.path))
             writer.key(name)
-            if content.bytes.count <= StateNodes.maxValueBytes {
-                writer.json(content.bytes)
-            } else {
-                writer.value(value, hiding: hidden, depth: 0)
-            }
+            StateNodes.limited(value, hiding: hidden.inside(change.path), to: &writer)
         }
     }
 
