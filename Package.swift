@@ -171,7 +171,7 @@ let gateway: [Target] = [
             inHTTP("NIOHTTP1"), deque, logging, lifecycle,
         ],
         swiftSettings: settings
-    ),
+    )
 ]
 
 /// A whole cluster in one thread.

@@ -146,7 +146,11 @@ struct JSONWriter {
                 for (index, element) in elements.enumerated() {
                     let inside = hidden.inside { "\(index)" }
                     // An element stays in its place.
-                    if inside.hidesAll { writer.null() } else { writer.value(element, hiding: inside, depth: depth - 1) }
+                    if inside.hidesAll {
+                        writer.null()
+                    } else {
+                        writer.value(element, hiding: inside, depth: depth - 1)
+                    }
                 }
             }
         case .map(let map):

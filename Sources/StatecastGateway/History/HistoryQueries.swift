@@ -1,8 +1,8 @@
 import Statecast
 import StatecastCoding
+import StatecastCore
 import StatecastJSON
 import StatecastJournal
-import StatecastCore
 import StatecastProtocol
 import StatecastSQLite
 

@@ -46,6 +46,8 @@ struct GatewayAnswer: Sendable {
         self = .json(failure.json, status: failure.status)
         if let retryAfter = failure.retryAfter { headers.append(("Retry-After", "\(retryAfter)")) }
         // An unread or refused request must not be followed by another one.
-        if failure.status < 500, failure.code != .pruned, failure.code != .noSuchPath { headers.append(("Connection", "close")) }
+        if failure.status < 500, failure.code != .pruned, failure.code != .noSuchPath {
+            headers.append(("Connection", "close"))
+        }
     }
 }

@@ -2,8 +2,8 @@ import Dispatch
 import Logging
 import Statecast
 import StatecastCoding
-import StatecastJournal
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 import StatecastSQLite
 import StatecastThreading
@@ -68,7 +68,9 @@ final class ServedStore: Sendable {
         let why =
             store.journal == nil
             ? "the gateway has no --journal for store \(store.name)" : "the journal is read when the store has a state"
-        journalState = Monitor(JournalState(result: .failure(GatewayFailure(.noJournal, why)), isTried: store.journal == nil))
+        journalState = Monitor(
+            JournalState(result: .failure(GatewayFailure(.noJournal, why)), isTried: store.journal == nil)
+        )
     }
 
     // MARK: Following
@@ -97,7 +99,9 @@ final class ServedStore: Sendable {
             seen = (try? await within(Self.pause) { try await self.feed.next(after: last, hasLog: false) }) ?? feed.now
             guard let snapshot = seen.snapshot else { continue }
             let isNew = snapshot.position != shown?.position
-            if changes.withLock({ $0 == nil }) || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true {
+            if changes.withLock({ $0 == nil })
+                || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true
+            {
                 changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
             }
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
@@ -181,7 +185,8 @@ final class ServedStore: Sendable {
     /// - Throws: ``GatewayFailure`` with code `no-state`.
     func present() throws -> StateSnapshot<Value> {
         if let snapshot = feed.now.snapshot { return snapshot }
-        let why = if case .refused(let reason) = replica.status { reason.message } else { "the primary does not answer yet" }
+        let why =
+            if case .refused(let reason) = replica.status { reason.message } else { "the primary does not answer yet" }
         throw GatewayFailure(.noState, "store \(name) has no state: \(why)", retryAfter: 1)
     }
 
@@ -197,11 +202,13 @@ final class ServedStore: Sendable {
         _ work: @escaping @Sendable (Journal, inout ReadBudget) throws -> Result
     ) async throws -> Result {
         let journal = try journal()
-        guard readers.change({ readers in
-            guard readers.waiting < Self.maxWaitingReaders else { return false }
-            readers.waiting += 1
-            return true
-        }) else { throw GatewayFailure(.busy, "too many requests read the history; try again", retryAfter: 1) }
+        guard
+            readers.change({ readers in
+                guard readers.waiting < Self.maxWaitingReaders else { return false }
+                readers.waiting += 1
+                return true
+            })
+        else { throw GatewayFailure(.busy, "too many requests read the history; try again", retryAfter: 1) }
         defer { readers.change { $0.waiting -= 1 } }
         _ = try await readers.wait { readers -> Bool? in
             guard readers.running < Self.maxReaders else { return nil }
