@@ -167,6 +167,8 @@ export class Log {
     for (let tries = 0; ; tries++) {
       const i = this.rows.after(revision) - 1
       if (i < 0 || !this.rows.gap[i]) return i
+      // The rows that were loaded for this revision end where the gap begins.
+      if (tries && i > 0 && !this.rows.gap[i - 1]) return i - 1
       if (tries === 3 || this.error) return -1
       await this.loadNow(i, true, revision)
     }

@@ -260,7 +260,7 @@ export class Tree {
   key(name) {
     const row = this.row(this.indexOf(view.path))
     if (name === 'Enter') this.toggle(row)
-    else if (name === 'ArrowRight') row?.inner ? this.move(1) : this.toggle(row, true)
+    else if (name === 'ArrowRight') row?.inner ? row.inner.pages[0].rows && this.move(1) : this.toggle(row, true)
     else if (row?.inner) this.toggle(row, false)
     else if (row?.depth > 0) {
       this.select(parentOf(row.path))
