@@ -1,11 +1,11 @@
 // The log of actions: filters, selection, and loading of what is not in memory.
-import { ActionRows } from './rows.js'
+import { ActionRows, bisect } from './rows.js'
 import { VirtualList } from './virtual.js'
 import { compile, journalQuery, parse } from './filter.js'
 import { view } from './view.js'
 import { $, clock, duration, element, group, setText } from './format.js'
 
-const MEMORY = 50_000, FOUND = 10_000, PAGE = 500, CHIPS = 12, SLOW = 20
+const MEMORY = 50_000, FOUND = 10_000, PAGE = 500, CHIPS = 12, SLOW = 20, PAUSE = 70
 
 export class Log {
   memory = new ActionRows(MEMORY)
@@ -15,7 +15,6 @@ export class Log {
   shown = new Int32Array(MEMORY + 10_000)
   chips = new Map()
   cursors = new Map()
-
   constructor(app) {
     this.app = app
     this.list = new VirtualList($('log'), {
@@ -37,19 +36,17 @@ export class Log {
   }
 
   // MARK: Rows that arrive
-
   append(actions, skipped) {
     this.memory.append(actions, skipped || (this.isReconnected ? -1 : 0))
     this.isReconnected = false
     if (this.rows === this.memory) this.judge()
     const viewed = view.follow ? this.memory.count : this.shown[this.list.top]
     if (this.memory.isFull) this.keepView(() => this.memory.evict(viewed, this.app.has('history')))
-    this.draws()
+    this.timer ??= setTimeout(() => { this.timer = null; this.draws() }, PAUSE)
   }
   /** The stream began anew: actions may be missing. */
   reconnected() { this.isReconnected = this.memory.count > 1 }
   draws() { view.follow ? this.list.scrollToEnd() : this.list.schedule() }
-
   /** The journal's search follows the live state, too. */
   async poll() {
     const { found } = this, last = found ? found.count - 1 : -1
@@ -64,7 +61,6 @@ export class Log {
   }
 
   // MARK: Filter
-
   /** `path:` asks the journal; other terms do if `searchesJournal`. */
   applyFilter(searchesJournal = false) {
     const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms) : null
@@ -84,10 +80,7 @@ export class Log {
     if (!view.follow && view.selected) this.reveal()
     this.draws()
   }
-  judgeAll() {
-    this.count = this.judged = 0
-    this.judge()
-  }
+  judgeAll() { this.count = this.judged = 0; this.judge() }
   judge() {
     const { rows, test, shown } = this
     for (; this.judged < rows.count; this.judged++) {
@@ -105,17 +98,10 @@ export class Log {
     if (anchor && !view.follow) this.list.shift(this.indexOf(anchor) - index)
     this.draws()
   }
-
   /** The position of an entry among the shown ones, or where it would be. */
   indexOf(id) {
     const i = this.rows.lowerBound(id)
-    let low = 0, high = this.count
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.shown[middle] < i) low = middle + 1
-      else high = middle
-    }
-    return low
+    return bisect(this.count, index => this.shown[index] < i)
   }
   activeIndex() {
     const i = view.selected ? this.rows.find(view.selected) : -1, index = i < 0 ? -1 : this.indexOf(view.selected)
@@ -123,7 +109,6 @@ export class Log {
   }
 
   // MARK: Loading
-
   loadVisibleGaps(first, end) {
     if (this.loading || this.error || (this.test && !this.found)) return
     for (let index = first; index < end; index++) {
@@ -161,7 +146,6 @@ export class Log {
     while (this.loading) await new Promise(done => setTimeout(done, 20))
     await this.load(...place)
   }
-
   /** The entry of the last action at or before a revision, or -1; loads it if necessary. */
   async locate(revision) {
     for (let tries = 0; ; tries++) {
@@ -176,7 +160,7 @@ export class Log {
   /** The end of the batch before (-1) or after (1) a revision; null if there is none. */
   async neighbour(revision, direction) {
     for (let tries = 0; tries < 3; tries++) {
-      const i = direction > 0 ? this.rows.after(revision) : this.rows.bisect(j => this.rows.to[j] < revision) - 1
+      const i = direction > 0 ? this.rows.after(revision) : bisect(this.rows.count, j => this.rows.to[j] < revision) - 1
       if (i < 0 || i >= this.rows.count || this.error) return null
       if (!this.rows.gap[i]) return this.rows.to[i]
       await this.loadNow(i, direction < 0)
@@ -185,7 +169,6 @@ export class Log {
   }
 
   // MARK: Selection
-
   select(index) {
     if (index < 0 || index >= this.count) return
     const i = this.shown[index]
@@ -229,7 +212,6 @@ export class Log {
   }
 
   // MARK: Drawing
-
   draw(row, cells, i, index) {
     const { rows } = this, [revision, time, action, user, delay] = cells
     const previous = index ? this.shown[index - 1] : -1, next = index + 1 < this.count ? this.shown[index + 1] : -1

@@ -20,7 +20,6 @@ class Inspector {
   status = { status: 'connecting', why: null }
   arrivals = []
   ticks = 0
-
   constructor() {
     this.log = new Log(this)
     this.tree = new Tree(this)
@@ -43,7 +42,6 @@ class Inspector {
   }
 
   // MARK: Connection
-
   /** Takes the token from the URL, and opens the store that the URL names. */
   async begin() {
     const [found, token] = location.hash.match(/[#&?]token=([^&]*)/) ?? []
@@ -80,7 +78,6 @@ class Inspector {
     this.token = null
     this.askToken(`The gateway refuses this token: ${error.message}`)
   }
-
   async open({ store, features, position, status, why }) {
     if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
@@ -105,7 +102,6 @@ class Inspector {
     for (const pane of [this.log, this.tree, this.timeline, this.peers, this.send, this.detail]) pane.reset()
     this.arrivals = []
   }
-
   follow() {
     this.following?.close()
     let wasOffline = false
@@ -122,7 +118,6 @@ class Inspector {
       },
     })
   }
-
   has(feature) { return this.features.includes(feature) }
   async get(route, params) {
     const { store } = this
@@ -138,7 +133,6 @@ class Inspector {
   }
 
   // MARK: What arrives
-
   arrived(actions, skipped) {
     this.log.append(actions, skipped)
     const last = actions.at(-1), revision = last?.update?.to ?? last?.revision ?? 0
@@ -147,7 +141,6 @@ class Inspector {
     this.arrivals.push([performance.now(), actions.length + skipped])
     this.headsSoon()
   }
-
   /** The live position in an answer. */
   seen(position) {
     const before = this.live.lineage, isSame = before === position.lineage
@@ -168,15 +161,11 @@ class Inspector {
     this.headsSoon()
   }
   /** The position of a state of history: the end of a batch. */
-  shown(position) {
-    this.at = position.revision
-    this.headsSoon()
-  }
+  shown(position) { this.at = position.revision; this.headsSoon() }
   pruned(error) {
     const { oldest } = error
     this.notice(error.message, oldest != null && button(`Go to revision ${group(oldest)}`, () => { this.notice(''); this.go(oldest) }))
   }
-
   tick() {
     if (document.hidden || !this.store) return
     this.ticks += 1
@@ -191,7 +180,6 @@ class Inspector {
   }
 
   // MARK: Navigation
-
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
   async go(revision, id = null) {
     if (revision == null || revision > (this.live.revision ?? Infinity)) {
@@ -221,7 +209,6 @@ class Inspector {
     if (next !== null || direction > 0) this.go(next)
     else this.toast('No earlier batch is known')
   }
-
   setFilter(text) {
     view.q = $('log-filter').value = text
     this.log.applyFilter()
@@ -234,10 +221,7 @@ class Inspector {
     return this.tree.search()
   }
   showActions(path) { this.setFilter('path:' + path) }
-  blame(path = view.path) {
-    Object.assign(view, { path, pane: 'blame' })
-    this.refresh()
-  }
+  blame(path = view.path) { Object.assign(view, { path, pane: 'blame' }); this.refresh() }
   show(name) {
     view.name = name
     this.refresh()
@@ -245,7 +229,6 @@ class Inspector {
   }
 
   // MARK: Messages
-
   async copying(make, name) {
     try {
       this.copied = await make()
@@ -266,7 +249,6 @@ class Inspector {
   }
 
   // MARK: Drawing
-
   refresh() {
     for (const name of ['state', 'peers']) {
       $('view-' + name).hidden = view.name !== name

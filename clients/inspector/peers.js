@@ -10,13 +10,11 @@ const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'u
 const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number], ['updateBytes', 'update bytes', bytes],
   ['lag', 'revisions behind, worst replica', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
-
 export class Peers {
   rows = []
   sort = 'lag'
   kind = 'all'
   active = -1
-
   constructor(app) {
     this.app = app
     const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
@@ -32,7 +30,6 @@ export class Peers {
     $('peer-cols').replaceChildren(...this.heads)
   }
   reset() { this.answer = this.error = null }
-
   /** Health is also read for the number in the tab. */
   async refresh() {
     const isShown = view.name === 'peers'
@@ -45,7 +42,6 @@ export class Peers {
       if (isShown) $('health').replaceChildren(section(null, note(error.message, 'error')))
     }
   }
-
   /** Filters and sorts. What is not known comes last. */
   arrange() {
     const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
@@ -81,7 +77,6 @@ export class Peers {
   }
 
   // MARK: Health
-
   health({ checks, series, gateway }, isShown) {
     const bad = checks.filter(check => check.status === 'warn' || check.status === 'bad').length
     setText($('alarm'), `${bad}`)

@@ -43,7 +43,6 @@ export class Tree {
   }
 
   // MARK: Rows
-
   /** The number of rows; also sets the sizes of nodes and pages. */
   layout() { return this.found ? this.found.rows.length + (this.found.next || this.found.isLoading ? 1 : 0) : this.measure(this.root) }
   measure(node) {
@@ -96,7 +95,6 @@ export class Tree {
   }
 
   // MARK: Loading
-
   loadVisible(first, end) {
     if (!this.app.store) return
     if (this.found) return void (this.found.next && end > this.found.rows.length && this.search(true))
@@ -116,12 +114,9 @@ export class Tree {
   forget(node) {
     const seen = [...node.pages.keys()].filter(index => this.visible.has(node.pages[index]))
     const from = (seen[0] ?? 0) - KEPT, to = (seen.at(-1) ?? 0) + KEPT
-    node.pages.forEach((page, index) => {
-      if ((index < from || index > to) && !this.opened(node, page).length) page.rows = null
-    })
+    node.pages.forEach((page, index) => { if ((index < from || index > to) && !this.opened(node, page).length) page.rows = null })
     node.children.forEach(inner => this.forget(inner))
   }
-
   async load(node, page) {
     if (page.isLoading) return
     page.isLoading = true
@@ -154,7 +149,6 @@ export class Tree {
     page.error = error
     if (error.isTemporary) setTimeout(() => { page.error = null; this.list.schedule() }, 1000 * (error.retryAfter ?? 3))
   }
-
   /** Reads the visible pages again, if the state has changed since. */
   refresh() {
     const now = performance.now(), { revision } = this.app.live
@@ -165,7 +159,6 @@ export class Tree {
   }
 
   // MARK: Opening
-
   toggle(row, opens = !row?.inner) {
     if (row?.isFound) return this.app.find('').then(() => this.focus(row.path))
     if (row?.isStart) row.node.pages = [newPage()]
@@ -180,10 +173,7 @@ export class Tree {
     view.open = leaves(this.root).filter(Boolean).slice(0, 50)
     saveURL()
   }
-  restore(paths) {
-    for (const path of paths) keysOf(path).reduce((node, key) => node.open(key), this.root)
-  }
-
+  restore(paths) { for (const path of paths) keysOf(path).reduce((node, key) => node.open(key), this.root) }
   /** Opens what is above a path, and shows it. */
   async focus(path) {
     view.path = path
@@ -211,7 +201,6 @@ export class Tree {
   }
 
   // MARK: Search
-
   /** Searches keys and values, or shows a path. */
   async search(continues = false) {
     const text = view.find.trim()
@@ -238,7 +227,6 @@ export class Tree {
   }
 
   // MARK: Input
-
   clicked(event) {
     const row = this.row(this.list.indexOf(event.target))
     if (!row || event.button) return
@@ -246,10 +234,7 @@ export class Tree {
     else if (row.page?.error) { row.page.error = null; this.list.schedule() }
     else if (row.path !== undefined) this.select(row.path)
   }
-  select(path) {
-    view.path = path
-    this.app.refresh()
-  }
+  select(path) { view.path = path; this.app.refresh() }
   move(step) {
     const last = this.layout() - 1, from = this.indexOf(view.path)
     let index = Math.max(0, Math.min(last, from < 0 ? 0 : from + step))
@@ -269,7 +254,6 @@ export class Tree {
   }
 
   // MARK: Drawing
-
   draw(target, [kv, changed], row) {
     const [twist, pulse, key, value] = kv.children, isTree = row.isBranch && !row.isFound, isRow = row.path !== undefined
     kv.style.paddingLeft = row.depth * 16 + 'px'

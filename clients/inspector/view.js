@@ -7,9 +7,7 @@ const PANES = ['change', 'blame', 'send']
 const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
 const list = (name, items) => items.length ? `${name}=${items.map(encode).join(',')}` : null
 
-function decode(text) {
-  try { return decodeURIComponent(text.replaceAll('+', ' ')) } catch { return text }
-}
+function decode(text) { try { return decodeURIComponent(text.replaceAll('+', ' ')) } catch { return text } }
 
 export function readURL() {
   const [, store = '', query = ''] = location.hash.match(/^#\/([^?]*)\??(.*)$/) ?? []
