@@ -34,7 +34,6 @@ export class Detail {
     if (key === this.key) $('detail').replaceChildren(...[content].flat())
   }
 
-  // MARK: Change
   async change(id) {
     if (!id) return section(null, note('Select an action to see what it changed.'))
     const [row] = (await this.app.get('actions', { id })).actions
@@ -88,7 +87,6 @@ export class Detail {
       copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
   }
 
-  // MARK: Blame
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
     const rows = element('tbody'), text = note(''), more = element('div', { class: 'copy' }), query = { path: view.path, limit: 10, at: view.at }

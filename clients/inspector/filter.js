@@ -3,8 +3,7 @@ export function parse(text) {
   const terms = []
   for (const word of text.trim().split(/\s+/)) {
     const [, minus, key, rest] = word.match(/^(-?)(?:(\w+):)?(.*)$/s)
-    const known = key === undefined || (key !== 'undefined' && Object.hasOwn(TESTS, key))
-    const value = known ? rest : key + ':' + rest
+    const known = key === undefined || (key !== 'undefined' && Object.hasOwn(TESTS, key)), value = known ? rest : key + ':' + rest
     if (value) terms.push({ not: minus === '-', key: known ? key : undefined, text: value })
   }
   return terms

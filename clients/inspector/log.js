@@ -35,12 +35,11 @@ export class Log {
     this.applyFilter()
   }
 
-  // MARK: Rows that arrive
   append(actions, skipped) {
-    this.memory.append(actions, skipped || (this.isReconnected ? -1 : 0))
+    this.memory.append(actions, this.isReconnected ? -1 : skipped)
     this.isReconnected = false
     if (this.rows === this.memory) this.judge()
-    const viewed = view.follow ? this.memory.count : this.shown[this.list.top]
+    const viewed = view.follow || this.found ? this.memory.count : this.shown[this.list.top]
     if (this.memory.isFull) this.keepView(() => this.memory.evict(viewed, this.app.has('history')))
     this.timer ??= setTimeout(() => { this.timer = null; this.draws() }, PAUSE)
   }
@@ -60,7 +59,6 @@ export class Log {
     } catch (error) { this.fail(error) }
   }
 
-  // MARK: Filter
   /** `path:` asks the journal; other terms do if `searchesJournal`. */
   applyFilter(searchesJournal = false) {
     const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms) : null
@@ -77,6 +75,7 @@ export class Log {
     }
     this.rows = this.found ?? this.memory
     this.judgeAll()
+    this.drawChips()
     if (!view.follow && view.selected) this.reveal()
     this.draws()
   }
@@ -108,7 +107,6 @@ export class Log {
     return this.shown[index] === i && index < this.count ? index : -1
   }
 
-  // MARK: Loading
   loadVisibleGaps(first, end) {
     if (this.loading || this.error || (this.test && !this.found)) return
     for (let index = first; index < end; index++) {
@@ -131,7 +129,10 @@ export class Log {
       const cursor = (isAfter ? found.at(-1) : found[0])?.id ?? next
       if (isOpen && cursor) this.cursors.set(cursor, answer.next)
       this.searchedTo = isOpen ? answer.searchedTo?.revision : null
-      this.keepView(() => rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null))
+      this.keepView(() => {
+        rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null)
+        if (rows.isFull) rows.evict(g, true)
+      })
     } catch (error) { this.fail(error) } finally {
       this.loading = false
       this.list.schedule()
@@ -168,7 +169,6 @@ export class Log {
     return null
   }
 
-  // MARK: Selection
   select(index) {
     if (index < 0 || index >= this.count) return
     const i = this.shown[index]
@@ -211,7 +211,6 @@ export class Log {
     this.heads()
   }
 
-  // MARK: Drawing
   draw(row, cells, i, index) {
     const { rows } = this, [revision, time, action, user, delay] = cells
     const previous = index ? this.shown[index - 1] : -1, next = index + 1 < this.count ? this.shown[index + 1] : -1
@@ -267,7 +266,6 @@ export class Log {
     if (isOnly) view.hide = new Set(others.every(other => view.hide.has(other)) ? [] : others)
     else if (!view.hide.delete(name)) view.hide.add(name)
     this.applyFilter(this.found !== null)
-    this.drawChips()
     this.app.refresh()
   }
 }

@@ -2,14 +2,7 @@
 import { summary, bytes } from './format.js'
 
 const SLACK = 5000, NUMBERS = ['order', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
-const BATCH = 2 ** 20, SHARED = new Map()
-
-/** One copy of equal texts. */
-function shared(text) {
-  if (SHARED.size > 5000) SHARED.clear()
-  if (!SHARED.has(text)) SHARED.set(text, text)
-  return SHARED.get(text)
-}
+const BATCH = 2 ** 20
 
 /** An id SEQUENCE.INDEX as one number. A gap has that of the action before it and a half. */
 const orderOf = id => id.split('.').map(Number).reduce((sequence, index) => sequence * BATCH + index)
@@ -62,10 +55,10 @@ export class ActionRows {
     const { update } = row, batch = update ?? row.batch
     const numbers = [orderOf(update ? update.to + '.0' : row.id), update ? update.to : row.revision, batch.from, batch.to, row.time]
     NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
-    this.action[i] = shared(update ? 'update' : row.action ?? `(${row.kind})`)
-    this.code[i] = shared(row.code ?? '')
-    this.user[i] = shared(row.user ?? '')
-    this.session[i] = shared(row.session?.slice(0, 8) ?? '')
+    this.action[i] = update ? 'update' : row.action ?? `(${row.kind})`
+    this.code[i] = row.code ?? ''
+    this.user[i] = row.user ?? ''
+    this.session[i] = row.session?.slice(0, 8) ?? ''
     this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
     this.delay[i] = row.delay ?? NaN
     this.isRejected[i] = Number(row.status === 'rejected')
@@ -94,8 +87,7 @@ export class ActionRows {
 
   /** Appends the rows that are new, after a gap if `missing` is not 0. */
   append(rows, missing) {
-    const last = this.count - 1
-    const fresh = rows.filter(row => row.update || last < 0 || this.lowerBound(row.id) > last)
+    const last = this.count - 1, fresh = rows.filter(row => row.update || last < 0 || this.lowerBound(row.id) > last)
     if (missing && fresh.length) {
       if (last >= 0 && this.gap[last]) this.gap[last] = Math.min(missing, this.gap[last]) < 0 ? -1 : this.gap[last] + missing
       else this.setGap(this.count++, missing)
@@ -105,8 +97,7 @@ export class ActionRows {
 
   /** Fills the gap at `g`, which stays open where more is missing. Rows beyond the gap close it on that side. */
   fill(g, rows, isOpenBefore, isOpenAfter) {
-    const missing = this.gap[g]
-    const isAfterPrevious = row => orderOf(row.id) > this.order[g]
+    const missing = this.gap[g], isAfterPrevious = row => orderOf(row.id) > this.order[g]
     const isBeforeNext = row => g === this.count - 1 || orderOf(row.id) < this.order[g + 1]
     const inside = rows.filter(row => isAfterPrevious(row) && isBeforeNext(row))
     if (rows.length && !isAfterPrevious(rows[0])) isOpenBefore = false

@@ -24,7 +24,7 @@ export class Timeline {
     on('keydown', event => this.key(event))
     new ResizeObserver(() => this.schedule()).observe(this.canvas)
   }
-  reset() { this.data = this.error = null; this.nextAt = 0 }
+  reset() { this.data = this.error = null; this.nextAt = 0; this.refresh() }
   async refresh() {
     this.schedule()
     if (!this.app.has('history') || performance.now() < this.nextAt) return

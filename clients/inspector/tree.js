@@ -42,7 +42,6 @@ export class Tree {
     this.visible = new Map()
   }
 
-  // MARK: Rows
   /** The number of rows; also sets the sizes of nodes and pages. */
   layout() { return this.found ? this.found.rows.length + (this.found.next || this.found.isLoading ? 1 : 0) : this.measure(this.root) }
   measure(node) {
@@ -94,7 +93,6 @@ export class Tree {
     return index
   }
 
-  // MARK: Loading
   loadVisible(first, end) {
     if (!this.app.store) return
     if (this.found) return void (this.found.next && end > this.found.rows.length && this.search(true))
@@ -158,7 +156,6 @@ export class Tree {
     for (const [page, node] of stale.slice(0, MAX_LOADS)) this.load(node, page)
   }
 
-  // MARK: Opening
   toggle(row, opens = !row?.inner) {
     if (row?.isFound) return this.app.find('').then(() => this.focus(row.path))
     if (row?.isStart) row.node.pages = [newPage()]
@@ -200,7 +197,6 @@ export class Tree {
     node.pages = isIndex ? [first] : [first, newPage(key, PAGE)]
   }
 
-  // MARK: Search
   /** Searches keys and values, or shows a path. */
   async search(continues = false) {
     const text = view.find.trim()
@@ -226,7 +222,6 @@ export class Tree {
     }
   }
 
-  // MARK: Input
   clicked(event) {
     const row = this.row(this.list.indexOf(event.target))
     if (!row || event.button) return
@@ -253,7 +248,6 @@ export class Tree {
     }
   }
 
-  // MARK: Drawing
   draw(target, [kv, changed], row) {
     const [twist, pulse, key, value] = kv.children, isTree = row.isBranch && !row.isFound, isRow = row.path !== undefined
     kv.style.paddingLeft = row.depth * 16 + 'px'
