@@ -37,7 +37,8 @@ export function json(value, indent = '', step = '') {
   const inner = indent + step, isArray = Array.isArray(value)
   const items = Object.keys(value).map(key => (isArray ? '' : JSON.stringify(key) + (step ? ': ' : ':')) + json(value[key], inner, step))
   const [open, close] = isArray ? '[]' : '{}'
-  return !items.length ? open + close : step ? `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}` : open + items.join(',') + close
+  const isFlat = !step || !items.length
+  return isFlat ? open + items.join(',') + close : `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}`
 }
 
 /** A value in one line. */
@@ -58,9 +59,8 @@ export function summary(payload, limit = 100) {
     if (isContainer(value) && depth < 3) return Object.keys(value).forEach(key => visit(value[key], key, depth + 1))
     const isName = typeof value === 'string' && !/\s/.test(value)
     const text = isName ? printable(value.slice(0, limit)) : preview(value, limit)
-    const part = typeof value === 'string' || !name ? text : name + ' ' + text
-    parts.push(part)
-    length += part.length + 1
+    parts.push(typeof value === 'string' || !name ? text : name + ' ' + text)
+    length += text.length
   }
   visit(payload, '', 0)
   return parts.join(' ').slice(0, limit)
@@ -87,7 +87,7 @@ export function element(tag, attributes = {}, ...children) {
 /** A term list of pairs; a pair without a value is left out. */
 export const pairs = list => element('dl', { class: 'meta' },
   list.filter(([, value]) => value != null).map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]))
-export const section = (title, ...content) => element('section', { class: 'sec' }, title && element('h3', {}, ...[title].flat()), ...content)
+export const section = (title, ...content) => element('section', { class: 'sec' }, title && element('h3', {}, title), content)
 export const button = (text, onclick, attributes = {}) => element('button', { type: 'button', class: 'btn', onclick, ...attributes }, text)
 /** A paragraph; an error is announced. */
 export const note = (text, kind = '') => element('p', { class: `note ${kind}`, role: kind && 'alert' }, printable(text))
