@@ -15,7 +15,6 @@ export function duration(ms) {
   if (ms < 120_000) return (ms / 1000).toFixed(1) + ' s'
   return ms < 7_200_000 ? Math.round(ms / 60_000) + ' min' : Math.round(ms / 3_600_000) + ' h'
 }
-
 export function bytes(number) {
   if (number == null) return UNKNOWN
   if (number < 1024) return number + ' B'
@@ -40,7 +39,6 @@ export function json(value, indent = '', step = '') {
   const isFlat = !step || !items.length
   return isFlat ? open + items.join(',') + close : `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}`
 }
-
 /** A value in one line. */
 export function preview(value, limit = 200) {
   let text
@@ -65,11 +63,9 @@ export function summary(payload, limit = 100) {
   visit(payload, '', 0)
   return parts.join(' ').slice(0, limit)
 }
-
 export const keysOf = path => path.split('/').slice(1).map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 export const child = (path, key) => path + '/' + String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 export const parentOf = path => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-
 export const $ = id => document.getElementById(id)
 const SVG = new Set(['svg', 'path', 'rect'])
 

@@ -100,10 +100,10 @@ export class Log {
     if (this.loading || this.error || (this.test && !this.found)) return
     for (let index = first; index < end; index++) {
       const i = this.shown[index], missing = this.rows.gap[i]
-      if (missing && (!view.follow || missing < 0)) return void this.load(i, this.isUpward)
+      if (missing && (!view.follow || missing < 0)) return void this.load(i, index <= this.list.top)
     }
   }
-  /** Loads a page into a gap, from its newer or its older side, or the rows up to a revision. */
+  /** Loads a page into a gap, from its newer side if `isUpward`, otherwise from its older one, or the rows up to a revision. */
   async load(g, isUpward = true, at) {
     if (!this.app.has('history') || this.loading) return
     const { rows } = this, older = g > 0 ? rows.idOf(g - 1) : null, newer = g + 1 < rows.count ? rows.idOf(g + 1) : null
@@ -165,7 +165,7 @@ export class Log {
   openGap(i) {
     this.error = null
     if (this.test && !this.found && i === 0 && journalQuery(parse(view.q))) this.applyFilter(true)
-    else this.load(i, this.isUpward)
+    else this.load(i, false)
   }
   move(step) {
     const from = this.activeIndex()
@@ -185,7 +185,6 @@ export class Log {
   }
   scrolled() {
     const { scrollTop } = $('log'), follows = view.at == null && this.list.atEnd && (view.follow || scrollTop > this.lastTop)
-    if (scrollTop !== this.lastTop) this.isUpward = scrollTop < this.lastTop
     this.lastTop = scrollTop
     if (follows === view.follow) return
     view.follow = follows; this.heads()

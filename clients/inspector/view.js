@@ -3,6 +3,7 @@ export const view = {
   store: null, name: 'state', at: null, path: '', open: ['/'], q: '', find: '', hide: new Set(), pane: 'change', span: 'batch',
   lineage: null, follow: true, selected: null,
 }
+let timer, known
 const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
 const list = (name, items) => items.length ? `${name}=${items.map(encode).join(',')}` : null
 
@@ -20,6 +21,7 @@ export function readURL() {
     lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
   })
   view.follow = view.at == null
+  known = location.hash
 }
 
 export function url() {
@@ -31,8 +33,11 @@ export function url() {
   return `#/${encode(view.store ?? '')}?${parts.filter(Boolean).join('&')}`
 }
 
-let timer
 /** Writes the URL soon: browsers limit how often it may change. */
 export function saveURL() {
-  timer ??= setTimeout(() => { timer = null; if (view.store && location.hash !== url()) history.replaceState(null, '', url()) }, 150)
+  timer ??= setTimeout(() => {
+    timer = null
+    // Not over a link that the page has not read yet.
+    if (location.hash === known && known !== url()) { history.replaceState(null, '', url()); known = location.hash }
+  }, 150)
 }
