@@ -1,5 +1,5 @@
 # make run        a primary, an agent, a live board and a page for browsers; Ctrl-C ends all (SECONDS=10: after ten seconds)
-# make run-secure the same with keys: encrypted, and open only to the nodes of an access list (SECONDS=10)
+# make run-secure the same with keys and without the page: encrypted, and open only to the nodes of an access list (SECONDS=10)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
 # make nightly    the longer checks of a release, in a copy of the last commit; goes on where it ended
