@@ -120,18 +120,18 @@ private func withFleet(
                 try await fleet.ask(method, Self.base + path, headers).body["error"]?["code"]?.textValue
             }
             let right = ["authorization": "Bearer \(fleet.token)", "host": "localhost:1"]
-            #expect(try await code(right) == nil)
-            #expect(try await code([:]) == "token")
-            #expect(try await code(["authorization": "Bearer \(fleet.token)x"]) == "token")
-            #expect(try await code(right.merging(["origin": "http://localhost:1"]) { $1 }) == nil)
-            #expect(try await code(right.merging(["origin": "http://localhost:2"]) { $1 }) == "origin")
-            #expect(try await code(right.merging(["sec-fetch-site": "cross-site"]) { $1 }) == "origin")
-            #expect(try await code(right, "POST", "actions") == "origin", "without its header")
+            try await #expect(code(right) == nil)
+            try await #expect(code([:]) == "token")
+            try await #expect(code(["authorization": "Bearer \(fleet.token)x"]) == "token")
+            try await #expect(code(right.merging(["origin": "http://localhost:1"]) { $1 }) == nil)
+            try await #expect(code(right.merging(["origin": "http://localhost:2"]) { $1 }) == "origin")
+            try await #expect(code(right.merging(["sec-fetch-site": "cross-site"]) { $1 }) == "origin")
+            try await #expect(code(right, "POST", "actions") == "origin", "without its header")
             let json = ["statecast": "1", "content-type": "application/json"]
-            #expect(try await code(right.merging(json) { $1 }, "POST", "actions") == "read-only")
-            #expect(try await code(right, "PUT") == "method")
-            #expect(try await code(right, "GET", "stat") == "no-such-path")
-            #expect(try await fleet.get("/v1/stores/flet/state").body["error"]?["code"] == "no-such-store")
+            try await #expect(code(right.merging(json) { $1 }, "POST", "actions") == "read-only")
+            try await #expect(code(right, "PUT") == "method")
+            try await #expect(code(right, "GET", "stat") == "no-such-path")
+            try await #expect(fleet.get("/v1/stores/flet/state").body["error"]?["code"] == "no-such-store")
         }
     }
 
@@ -161,10 +161,10 @@ private func withFleet(
                 #expect(blame["changes"]?[0]?["revision"]?.intValue == revision)
                 #expect(blame["changes"]?[0]?["exact"] == true)
             }
-            #expect(try await fleet.get(Self.base + "state?at=0").status == 200)
-            #expect(try await fleet.get(Self.base + "actions?name=Other").body["actions"] == [])
-            #expect(try await fleet.get(Self.base + "timeline").body["newest"]?.intValue == Int(end.revision.rawValue))
-            for route in ["health", "peers", "schema"] { #expect(try await fleet.get(Self.base + route).status == 200) }
+            try await #expect(fleet.get(Self.base + "state?at=0").status == 200)
+            try await #expect(fleet.get(Self.base + "actions?name=Other").body["actions"] == [])
+            try await #expect(fleet.get(Self.base + "timeline").body["newest"]?.intValue == Int(end.revision.rawValue))
+            for route in ["health", "peers", "schema"] { try await #expect(fleet.get(Self.base + route).status == 200) }
         }
     }
 
@@ -181,8 +181,8 @@ private func withFleet(
                 #expect(answer.status == 200, "\(route)")
                 #expect(!answer.body.description.contains("\"private\""), "\(route)")
             }
-            #expect(try await fleet.get(Self.base + "state?path=/notes").status == 404)
-            #expect(try await fleet.get(Self.base + "blame?path=/notes/0").status == 404)
+            try await #expect(fleet.get(Self.base + "state?path=/notes").status == 404)
+            try await #expect(fleet.get(Self.base + "blame?path=/notes/0").status == 404)
         }
     }
 
@@ -198,20 +198,22 @@ private func withFleet(
             }
             let first = try await send(1, to: fleet)
             #expect(first.body["status"] == "applied")
-            #expect(try await send(1, to: fleet).body == first.body)
-            #expect(try await send(1, text: "b", to: fleet).status == 409)
+            try await #expect(send(1, to: fleet).body == first.body)
+            try await #expect(send(1, text: "b", to: fleet).status == 409)
             // Concurrent requests arrive in any order.
             async let third = send(3, to: fleet)
             let second = try await send(2, to: fleet)
             #expect(second.body["revision"]?.intValue == 2)
-            #expect(try await third.body["revision"]?.intValue == 3)
+            try await #expect(third.body["revision"]?.intValue == 3)
             // As after a restart of the gateway, which knows nothing of the session.
             await fleet.store.sessions?.close()
+            let reopened = try await fleet.post(Self.base + "sessions", #"{"session":"\#(Self.session)"}"#).body
+            #expect(reopened == opened)
             async let again = send(3, lowest: 2, to: fleet)
-            #expect(try await send(2, lowest: 2, to: fleet).body == second.body)
-            #expect(try await again.body["revision"]?.intValue == 3)
-            #expect(try await send(4, lowest: 4, to: fleet).body["revision"]?.intValue == 4)
-            #expect(try await send(2, lowest: 2, to: fleet).status == 409, "its outcome was released")
+            try await #expect(send(2, lowest: 2, to: fleet).body == second.body)
+            try await #expect(again.body["revision"]?.intValue == 3)
+            try await #expect(send(4, lowest: 4, to: fleet).body["revision"]?.intValue == 4)
+            try await #expect(send(2, lowest: 2, to: fleet).status == 409, "its outcome was released")
             let wrong = try await fleet.post(Self.base + "actions", #"{"session":"\#(Self.session)","number":5}"#)
             #expect(wrong.status == 400)
         }

@@ -68,7 +68,7 @@ struct EventStream: Sendable {
                         }
                     )
                 }
-                if !bytes.isEmpty { try await write(bytes) }
+                try await write(bytes)
                 (position, state) = (snapshot.position, retained(snapshot))
             }
             if let position = position ?? seen.snapshot?.position { progress(position) }
@@ -103,7 +103,7 @@ struct EventStream: Sendable {
 
     // MARK: Events
 
-    /// Empty if nothing at the paths has changed; `nil` if it would be too large.
+    /// `nil` if it would be too large.
     private func patch(
         from old: Value,
         _ position: Position,
@@ -127,7 +127,7 @@ struct EventStream: Sendable {
                 }
             }
             guard !isTooLarge else { return nil }
-            guard operations.bytes.count > 2 else { return [] }
+            // Also without operations: the client learns how far its values are.
             return Self.event("patch", id: new.position) { writer in
                 writer.member("from", position.revision)
                 writer.member("to", new.revision)

@@ -46,6 +46,7 @@ final class ClientSession: Sendable {
     private let storage: Monitor<Storage>
     private let running: Task<Void, Never>
     private let began = ContinuousClock.now
+    private let first: UInt64
 
     /// - Parameters:
     ///   - opening: where the client's session was opened; `nil`: it is new.
@@ -58,12 +59,15 @@ final class ClientSession: Sendable {
         logger: Logger
     ) throws {
         let sender = try make(ContinuedSession(secret, opening: opening, first: first))
-        (self.sender, session) = (sender, secret.session)
+        (self.sender, session, self.first) = (sender, secret.session, first.rawValue)
         storage = Monitor(Storage(next: first.rawValue))
         running = Task {
             do { try await sender.run() } catch { logger.warning("a client's session ended: \(error)") }
         }
     }
+
+    /// Whether this process has an action of the session.
+    var hasSubmitted: Bool { storage.value.next > first || storage.value.isSubmitting }
 
     var lastUse: ContinuousClock.Instant { storage.value.lastUse }
 
@@ -74,8 +78,9 @@ final class ClientSession: Sendable {
 
     /// Waits until the primary has opened the session.
     ///
+    /// - Returns: where, and whether it knows actions of the session already.
     /// - Throws: ``GatewayFailure``.
-    func opening() async throws -> SessionOpening {
+    func opening() async throws -> (place: SessionOpening, isKnown: Bool) {
         let status = try await within(Self.maxWait) { [sender] in
             for await status in sender.statuses {
                 switch status {

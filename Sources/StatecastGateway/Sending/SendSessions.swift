@@ -36,7 +36,13 @@ final class SendSessions: Sendable {
     /// Opens a session, or continues one: the body is `{"session":"32 hex"}`.
     func open(_ body: Value) async throws -> [UInt8] {
         let id = try Self.id(in: body)
-        let opening = try await session(id, opening: nil, first: 1).opening()
+        let session = try session(id, opening: nil, first: 1)
+        let (opening, isKnown) = try await session.opening()
+        if isKnown, !session.hasSubmitted {
+            // An earlier gateway sent in it. The first action tells from which number on the client goes on.
+            sessions.withLock { if $0[id] === session { $0[id] = nil } }
+            await session.close()
+        }
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("session", id)
