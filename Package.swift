@@ -463,6 +463,12 @@ let tests: [Target] = [
         path: "Tests/PoisonPrimary",
         swiftSettings: settings
     ),
+    .executableTarget(
+        name: "wide-primary",
+        dependencies: ["Statecast", "StatecastSQLite"],
+        path: "Tests/WidePrimary",
+        swiftSettings: settings
+    ),
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
