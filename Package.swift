@@ -171,7 +171,7 @@ let gateway: [Target] = [
             inHTTP("NIOHTTP1"), deque, logging, lifecycle,
         ],
         swiftSettings: settings
-    ),
+    )
 ]
 
 /// A whole cluster in one thread.
@@ -423,6 +423,14 @@ let tests: [Target] = [
         dependencies: [
             "StatecastMonitoring", "Statecast", "StatecastThreading", "StatecastCoding", "StatecastJSON",
             "StatecastProtocol", coreMetrics,
+        ],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "StatecastGatewayTests",
+        dependencies: [
+            "StatecastGateway", "StatecastThreading", "StatecastProtocol", "StatecastCoding", "StatecastJSON",
+            "StatecastJournal", "StatecastSQLite", "Statecast", "StatecastCore", "FleetApp", logging,
         ],
         swiftSettings: settings
     ),
