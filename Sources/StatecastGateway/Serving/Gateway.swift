@@ -106,7 +106,13 @@ public final class Gateway: Service {
         (sending.security, sending.plaintext) = (configuration.security, configuration.plaintext)
         sending.maxBusyPolling = .zero
         let receipts = configuration.receipts ?? configuration.endpoint
-        let sender = try ActionSender(store: store.name, from: receipts, configuration: sending, logger: logger)
+        // The schema is published beside the states.
+        let sender = try ActionSender(
+            store: store.name,
+            from: configuration.endpoint,
+            configuration: sending,
+            logger: logger
+        )
         let (standard, name) = (sending, store.name)
         let sessions =
             configuration.allowsSending

@@ -298,6 +298,7 @@ final class ServedStore: Sendable {
             if (try? journal()) != nil { writer.string("history") }
             if sessions != nil { writer.string("send") }
         }
+        if let journalPath { writer.member("journal", journalPath) }
         if journalPath != nil, case .failure(let failure) = journalState.value.result {
             writer.member("noHistory", failure.message)
         }
