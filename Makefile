@@ -60,7 +60,7 @@ lint:
 	@! LC_ALL=C.UTF-8 grep -rnE --include='*.swift' --exclude=PageFiles.swift --exclude-dir=.build '^.{121,}$$' Package.swift \
 	    Sources Tests Examples Benchmarks Fuzzing || { echo "lines have at most 120 characters" >&2; exit 1; }
 	@scripts/make-page --check
-	@scripts/check-gateway
+	@scripts/check-gateway-docs
 
 bench: libraries
 	@scripts/bench $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(DOCS),--docs)

@@ -42,7 +42,8 @@ private struct ServedFleet: Sendable {
 
     struct Unexpected: Error {}
 
-    static func request(_ method: String, _ path: String, _ headers: [String: String], _ body: String) -> GatewayRequest {
+    static func request(_ method: String, _ path: String, _ headers: [String: String], _ body: String) -> GatewayRequest
+    {
         let parts = path.split(separator: "?", maxSplits: 1)
         return GatewayRequest(
             method: method,
@@ -116,7 +117,9 @@ private func withFleet(
 
     @Test func `Only requests with the token, from no foreign page, get data`() async throws {
         try await withFleet(sending: false) { fleet in
-            func code(_ headers: [String: String], _ method: String = "GET", _ path: String = "state") async throws -> String? {
+            func code(_ headers: [String: String], _ method: String = "GET", _ path: String = "state") async throws
+                -> String?
+            {
                 try await fleet.ask(method, Self.base + path, headers).body["error"]?["code"]?.textValue
             }
             let right = ["authorization": "Bearer \(fleet.token)", "host": "localhost:1"]
@@ -155,7 +158,8 @@ private func withFleet(
                 let past = try await fleet.get(Self.base + "state?whole=1&at=\(revision)").body
                 #expect(past["position"]?["revision"]?.intValue == revision)
                 #expect(past["value"]?["totals"]?["notes"]?.intValue == min(revision, 20) || revision == 20)
-                let change = try await fleet.get(Self.base + "diff?from=\(revision - 1)&to=\(revision)&path=/totals").body
+                let change = try await fleet.get(Self.base + "diff?from=\(revision - 1)&to=\(revision)&path=/totals")
+                    .body
                 #expect(change["patch"]?.arrayValue?.isEmpty == false)
                 let blame = try await fleet.get(Self.base + "blame?path=/totals&limit=1&at=\(revision)").body
                 #expect(blame["changes"]?[0]?["revision"]?.intValue == revision)
@@ -186,14 +190,19 @@ private func withFleet(
         }
     }
 
-    @Test func `An action that is sent again is applied once, also by another gateway with the same secret`() async throws {
+    @Test func `An action that is sent again is applied once, also by another gateway with the same secret`()
+        async throws
+    {
         try await withFleet { fleet in
             let opened = try await fleet.post(Self.base + "sessions", #"{"session":"\#(Self.session)"}"#).body
             let opening = try #require(opened["opened"]?.textValue)
-            func send(_ number: Int, lowest: Int = 1, text: String = "a", to fleet: ServedFleet) async throws -> (status: Int, body: Value) {
+            func send(_ number: Int, lowest: Int = 1, text: String = "a", to fleet: ServedFleet) async throws -> (
+                status: Int, body: Value
+            ) {
                 try await fleet.post(
                     Self.base + "actions",
-                    #"{"session":"\#(Self.session)","opened":"\#(opening)","number":\#(number),"lowest":\#(lowest),"action":"NoteAdded","payload":{"host":"web-1","text":"\#(text)"}}"#
+                    #"{"session":"\#(Self.session)","opened":"\#(opening)","number":\#(number),"lowest":\#(lowest),"#
+                        + #""action":"NoteAdded","payload":{"host":"web-1","text":"\#(text)"}}"#
                 )
             }
             let first = try await send(1, to: fleet)
@@ -225,7 +234,12 @@ private func withFleet(
             func events(since: String?, until isLast: @escaping @Sendable (String) -> Bool) async throws -> [String] {
                 let seen = Locked<[String]>([])
                 let query = "events?paths=%2Ftotals" + (since.map { "&since=\($0)" } ?? "")
-                let request = ServedFleet.request("GET", Self.base + query, ["authorization": "Bearer \(fleet.token)"], "")
+                let request = ServedFleet.request(
+                    "GET",
+                    Self.base + query,
+                    ["authorization": "Bearer \(fleet.token)"],
+                    ""
+                )
                 guard case .events(let write) = await fleet.router.respond(to: request).body else {
                     throw ServedFleet.Unexpected()
                 }
@@ -243,7 +257,9 @@ private func withFleet(
             #expect(first.first?.contains(#""resumed":false"#) == true)
             let id = try #require(first.last?.split(separator: "\n").first?.dropFirst("id: ".count))
             try await fleet.store.replica.reached(try await fleet.primary.send(NoteAdded(host: "web-1", text: "2")))
-            let resumed = try await events(since: String(id)) { $0.contains("event: patch") || $0.contains("event: state") }
+            let resumed = try await events(since: String(id)) {
+                $0.contains(#"notes","value":2"#) || $0.contains("event: state")
+            }
             #expect(resumed.first?.contains(#""resumed":true"#) == true)
             #expect(resumed.last?.contains(#"{"op":"replace","path":"/totals/notes","value":2}"#) == true)
             let other = try await events(since: "0000000000000001.1.1") { $0.contains("event: state") }

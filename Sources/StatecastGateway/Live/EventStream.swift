@@ -29,11 +29,16 @@ struct EventStream: Sendable {
     /// Writes events until the client leaves or the gateway stops.
     func run() async throws {
         do { try await follow() } catch is CancellationError {
-            try? await write(Self.event("end") { $0.member("reason", "stopping"); $0.member("retry", 1000) })
+            try? await write(
+                Self.event("end") {
+                    $0.member("reason", "stopping"); $0.member("retry", 1000)
+                }
+            )
         }
     }
 
     private func follow() async throws {
+        if request.since != nil { try await store.waitUntilResumable() }
         var seen = store.feed.now
         // The first event names the status.
         var shown: ReplicaStatus?

@@ -1,15 +1,15 @@
 import Logging
 import Statecast
 import StatecastCoding
-import StatecastCryptography
 import StatecastCore
+import StatecastCryptography
 import StatecastProtocol
 import StatecastThreading
 
 /// The actions that a client sends in one session, with the client's numbers.
 ///
-/// The session's secret is derived, and the primary remembers the outcomes that the client may ask for again, so that an
-/// action is applied once however often gateway, primary and client restart.
+/// The session's secret is derived, and the primary remembers the outcomes that the client may ask for again, so that
+/// an action is applied once however often gateway, primary and client restart.
 final class ClientSession: Sendable {
     /// What the client is told about an action.
     enum Outcome: Sendable {
@@ -69,6 +69,9 @@ final class ClientSession: Sendable {
     /// Whether this process has an action of the session.
     var hasSubmitted: Bool { storage.value.next > first || storage.value.isSubmitting }
 
+    /// Whether numbers are missing that the client does not send any more: it has their outcomes.
+    func lacks(numbersBefore lowest: UInt64) -> Bool { storage.value.next < lowest && !storage.value.isSubmitting }
+
     var lastUse: ContinuousClock.Instant { storage.value.lastUse }
 
     func close() async {
@@ -119,7 +122,11 @@ final class ClientSession: Sendable {
             return true
         }
         guard isPermitted else {
-            throw GatewayFailure(.busy, "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second", retryAfter: 1)
+            throw GatewayFailure(
+                .busy,
+                "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second",
+                retryAfter: 1
+            )
         }
         await sender.releaseReceipts(before: ActionNumber(lowest))
         if let end = storage.value.end { return .unknown(end) }
@@ -144,7 +151,10 @@ final class ClientSession: Sendable {
         guard let isFirst else { return nil }
         guard isFirst else {
             guard let entry = storage.value.entries[number] else {
-                throw GatewayFailure(.numberUsed, "number \(number) was sent before, and its outcome was released by \"lowest\"")
+                throw GatewayFailure(
+                    .numberUsed,
+                    "number \(number) was sent before, and its outcome was released by \"lowest\""
+                )
             }
             guard entry.digest == digest else {
                 throw GatewayFailure(.numberUsed, "number \(number) was sent before with another action or payload")

@@ -1,6 +1,6 @@
 import StatecastCoding
-import StatecastJournal
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 
 /// Why a request has no answer: a code for programs and a message for people.

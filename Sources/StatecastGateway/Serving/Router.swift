@@ -1,8 +1,8 @@
 import Statecast
 import StatecastCoding
+import StatecastCore
 import StatecastJSON
 import StatecastJournal
-import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
@@ -54,7 +54,9 @@ final class Router: Sendable {
             throw GatewayFailure(.noSuchPath, "there is no route \(request.path); docs/GATEWAY.md lists them")
         }
         guard let store = stores[parts[2]] else {
-            let hint = parts[2].nearest(among: names).map { "; did you mean \($0)?" } ?? ", only \(names.joined(separator: ", "))"
+            let hint =
+                parts[2].nearest(among: names).map { "; did you mean \($0)?" }
+                ?? ", only \(names.joined(separator: ", "))"
             throw GatewayFailure(.noSuchStore, "this gateway has no store \"\(parts[2])\"\(hint)")
         }
         if request.method == "POST" { return try await post(request, to: parts[3], of: store) }
@@ -188,7 +190,10 @@ final class Router: Sendable {
                     writer.key("value")
                     writer.value(value, hiding: store.hidden.inside(path))
                     guard writer.bytes.count <= EventStream.maxEventBytes else {
-                        throw GatewayFailure(.tooLarge, "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts")
+                        throw GatewayFailure(
+                            .tooLarge,
+                            "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts"
+                        )
                     }
                 } else {
                     let changes = at == nil ? store.changes.withLock(\.self) : nil
@@ -241,11 +246,11 @@ final class Router: Sendable {
         if query.text("path") != nil { filter.path = ValuePath(try query.path()) }
         let limit = try query.number("limit", in: 1...GatewayLimits.maxLimit, 500)
         let place: StoreHistory.ActionsPlace =
-            if let id = try query.actionID("id") { .one(id) }
-            else if let id = try query.actionID("before") { .before(id) }
-            else if let id = try query.actionID("after") { .after(id) }
-            else if let revision = try query.revision("at") { .at(revision) }
-            else { .end }
+            if let id = try query.actionID("id") { .one(id) } else if let id = try query.actionID("before") {
+                .before(id)
+            } else if let id = try query.actionID("after") {
+                .after(id)
+            } else if let revision = try query.revision("at") { .at(revision) } else { .end }
         let wanted = filter
         return try await answer(store) { journal, budget, writer in
             try journal.history.writeActions(place, wanted, limit: limit, row: store.row, &budget, to: &writer)
@@ -291,14 +296,8 @@ final class Router: Sendable {
         writer.member("path", JSONPointer.text(of: change.path))
         for (name, value) in [("old", change.old), ("value", change.new)] {
             guard let value else { continue }
-            var content = JSONWriter()
-            content.value(value, hiding: hidden.inside(change.path))
             writer.key(name)
-            if content.bytes.count <= StateNodes.maxValueBytes {
-                writer.json(content.bytes)
-            } else {
-                writer.value(value, hiding: hidden, depth: 0)
-            }
+            StateNodes.limited(value, hiding: hidden.inside(change.path), to: &writer)
         }
     }
 
@@ -306,7 +305,9 @@ final class Router: Sendable {
         let (path, at) = (try query.path(), try query.revision("at"))
         guard !store.hidden.hides(path) else { throw GatewayFailure(.noSuchPath, "the state has nothing there") }
         let limit = try query.number("limit", in: 1...100, 10)
-        let before = query.text("before") == nil ? nil : JournalSequence(try query.number("before", in: 0...UInt64(Int64.max), 0))
+        let before =
+            query.text("before") == nil
+            ? nil : JournalSequence(try query.number("before", in: 0...UInt64(Int64.max), 0))
         return try await answer(store) { journal, budget, writer in
             try journal.history.writeBlame(
                 path,
@@ -371,7 +372,9 @@ final class Router: Sendable {
                 let stream = EventStream(store: store, request: wanted) { bytes in
                     try await write(bytes)
                     streams.sent(bytes.count, to: place)
-                } progress: { streams.reached($0, by: place) }
+                } progress: {
+                    streams.reached($0, by: place)
+                }
                 // Comparing and writing states must not delay the server's loop.
                 try await withTaskExecutorPreference(globalConcurrentExecutor) { try await stream.run() }
             },
@@ -381,7 +384,8 @@ final class Router: Sendable {
 
     // MARK: Sending
 
-    private func post(_ request: GatewayRequest, to route: String, of store: ServedStore) async throws -> GatewayAnswer {
+    private func post(_ request: GatewayRequest, to route: String, of store: ServedStore) async throws -> GatewayAnswer
+    {
         guard route == "actions" || route == "sessions" else {
             throw GatewayFailure(.methodNotAllowed, "POST is for actions and sessions, not for \(request.path)")
         }
