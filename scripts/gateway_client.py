@@ -1,4 +1,5 @@
 """A client of statecast-gateway for checks: requests as bytes and as JSON, streams of events, and the values that they lead to."""
+
 import http.client
 import json
 import re
@@ -48,9 +49,20 @@ class Gateway(Process):
         self.store = store
         self.log = open(f"{folder}/{name}.log", "a")
         super().__init__(
-            "statecast-gateway", "--from", endpoint, "--store", store, "--listen", f"127.0.0.1:{port}",
-            "--token-file", f"{folder}/token", "--session-secret-file", f"{folder}/secret", *options,
-            stdout=-1, stderr=self.log,
+            "statecast-gateway",
+            "--from",
+            endpoint,
+            "--store",
+            store,
+            "--listen",
+            f"127.0.0.1:{port}",
+            "--token-file",
+            f"{folder}/token",
+            "--session-secret-file",
+            f"{folder}/secret",
+            *options,
+            stdout=-1,
+            stderr=self.log,
         )
         match = self.line(r"http://127\.0\.0\.1:(\d+)/#token=(\S+)")
         self.port, self.token = int(match[1]), match[2]
@@ -289,7 +301,7 @@ class Follower:
                 self.patches += 1
                 for operation in data["ops"]:
                     path = next(p for p in self.paths if operation["path"] == p or operation["path"].startswith(p + "/"))
-                    below = dict(operation, path=operation["path"][len(path):])
+                    below = dict(operation, path=operation["path"][len(path) :])
                     if not below["path"] and operation["op"] == "remove":
                         del self.values[path]
                     else:

@@ -1,4 +1,5 @@
 """Processes of checks: they are started from one folder, watched by their output, and ended by what started them."""
+
 import os
 import pathlib
 import re
