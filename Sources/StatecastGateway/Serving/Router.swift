@@ -334,9 +334,7 @@ final class Router: Sendable {
     }
 
     private func schema(of store: ServedStore) async throws -> [UInt8] {
-        guard let actions = try await within(.seconds(5), { try await store.sender.actions() }) else {
-            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
-        }
+        let actions = try await store.schema()
         var writer = JSONWriter()
         try writer.object { writer in
             try Self.position(of: store, to: &writer)
