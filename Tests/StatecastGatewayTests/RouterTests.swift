@@ -54,11 +54,6 @@ private struct ServedFleet: Sendable {
             address: "127.0.0.1"
         )
     }
-
-    /// Waits for the history, which opens with the first state.
-    func waitForHistory() async throws {
-        while (try? store.journal()) == nil { try await Task.sleep(for: .milliseconds(5)) }
-    }
 }
 
 private func withFleet(
@@ -100,7 +95,8 @@ private func withFleet(
         )
         let fleet = ServedFleet(primary: primary, router: router, store: store, token: configuration.token)
         do {
-            try await fleet.waitForHistory()
+            try await store.waitUntilResumable()
+            _ = try store.journal()
             try await body(fleet)
         } catch {
             running.cancel()

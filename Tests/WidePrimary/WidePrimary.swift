@@ -142,14 +142,20 @@ enum WidePrimary {
                 let time = milliseconds
                 switch sent % 50 {
                 case 7: _ = try await sender.submit(RowMoved(row: row, region: "nowhere", time: time))
-                case 17: _ = try await sender.submit(RowMoved(row: row, region: regions[generator.below(4)], time: time))
+                case 17:
+                    _ = try await sender.submit(RowMoved(row: row, region: regions[generator.below(4)], time: time))
                 case 27: _ = try await sender.submit(NoteAdded(text: "note-\(sent) about \(row)"))
                 case 37: _ = try await sender.submit(RowAdded(row: "extra-\(sent / 50 % 4)"))
                 case 47: _ = try await sender.submit(RowRemoved(row: "extra-\((sent / 50 + 2) % 4)"))
-                case 48: _ = try await sender.submit(OwnerChanged(row: row, owner: ["owner-ana", "owner-ben", "owner-eve"][generator.below(3)]))
+                case 48:
+                    _ = try await sender.submit(
+                        OwnerChanged(row: row, owner: ["owner-ana", "owner-ben", "owner-eve"][generator.below(3)])
+                    )
                 default:
                     let busy = Double(generator.below(1000)) / 1000
-                    _ = try await sender.submit(RowSampled(row: row, busy: busy, used: generator.below(1 << 30), time: time))
+                    _ = try await sender.submit(
+                        RowSampled(row: row, busy: busy, used: generator.below(1 << 30), time: time)
+                    )
                 }
                 sent += 1
             }
@@ -163,7 +169,11 @@ enum WidePrimary {
         for index in 1...count {
             let row = name(1 + index % max(1, rows - 1))
             let action = RowSampled(row: row, busy: Double(index % 1000) / 1000, used: index, time: milliseconds)
-            if index % 20_000 == 0 || index == count { try await primary.send(action) } else { primary.dispatch(action) }
+            if index % 20_000 == 0 || index == count {
+                try await primary.send(action)
+            } else {
+                primary.dispatch(action)
+            }
         }
     }
 

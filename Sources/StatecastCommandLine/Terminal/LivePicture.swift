@@ -171,7 +171,7 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         } while (try? await Task.sleep(for: .seconds(1))) != nil
     }
 
-    /// The lines of the screen: the picture with a margin for its marks, the notice, the last log line and, if there are
+    /// The lines of the screen: the picture with a margin for its marks, the notice, the last log line and, if there
     /// keys, a line that names them.
     private func frame(of state: FollowedState) -> [String] {
         let (columns, rows) = Terminal.size

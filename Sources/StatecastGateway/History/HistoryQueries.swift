@@ -67,7 +67,9 @@ extension StoreHistory {
             try readBackward(before: RecordedAction.ID(sequence: end, index: 0), into: &page, &budget)
         case .before(let id): try readBackward(before: id, into: &page, &budget)
         case .at(let revision):
-            try reader.requireKept(revision)
+            if let oldest = try reader.snapshots().first, revision < oldest.revision {
+                throw GatewayFailure.pruned(revision, oldest: oldest.revision)
+            }
             var sequence = try reader.sequence(at: revision) ?? JournalSequence(0)
             // The batch that contains the revision, if it is not the end of one.
             if let next = try reader.records(after: sequence, maxBytes: 1).first, next.from < revision {

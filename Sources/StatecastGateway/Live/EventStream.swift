@@ -50,6 +50,7 @@ struct EventStream: Sendable {
             Self.event("hello") { writer in
                 writer.member("version", 1)
                 writer.member("resumed", isResumed)
+                if let snapshot = seen.snapshot { writer.member(snapshot.position) }
                 GatewayLimits.write(to: &writer)
             }
         )

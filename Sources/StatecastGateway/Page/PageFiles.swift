@@ -20,8 +20,9 @@ export async function write(text) {
 
 const quoted = text => /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
-/** Commands that show a revision. The page does not know the directory of the journal. */
-export const journalCommands = at => [`statecast-journal state DIR --at ${at}`, `statecast-journal actions DIR --to ${at}`]
+/** Commands that show a revision, on the machine with the journal. */
+export const journalCommands = (journal, at) =>
+  [`statecast-journal state ${quoted(journal)} --at ${at}`, `statecast-journal actions ${quoted(journal)} --to ${at}`]
 export const replicaCommand = (store, path) => `statecast-replica --store ${quoted(store)} --select ${quoted(path)}`
 export const sendCommand = (store, row) => `statecast-send --store ${[store, row.action, json(row.payload)].map(quoted).join(' ')}`
 export const curl = (store, route) =>
@@ -41,7 +42,7 @@ export async function jsonPatch(app, range) {
 }
 
 /** A test of the actions of one batch, with the states before and after it from the journal. */
-export function swiftTest(store, actions) {
+export function swiftTest(store, journal, actions) {
   const [{ batch, status }] = actions, names = [...new Set(actions.map(each => each.action))].join(', ')
   const type = store.replace(/[^A-Za-z0-9]+(.)?/g, (_, next) => next?.toUpperCase() ?? '').replace(/^./, first => first.toUpperCase())
   const literal = text => {
@@ -51,9 +52,9 @@ export function swiftTest(store, actions) {
   const step = ({ action, payload, time, session, user }) => `        .at(Timestamp(milliseconds: ${time}))
         .from(session: ${session ? `"${session}"` : 'nil'}, user: ${user ? literal(user) : 'nil'})
         .when(decoded(${action}.self, ${literal(json(payload))}))`
-  return `// The states, from the journal (DIR) of the store ${store}:
-//   statecast-journal state DIR --at ${batch.from} > before.json
-//   statecast-journal state DIR --at ${batch.to} > after.json
+  return `// The states, from the journal of the store ${store}:
+//   statecast-journal state ${quoted(journal)} --at ${batch.from} > before.json
+//   statecast-journal state ${quoted(journal)} --at ${batch.to} > after.json
 import Foundation
 import StatecastCore
 import StatecastTesting
@@ -161,7 +162,7 @@ export class Detail {
     const batch = async () => row.status === 'rejected' ? [row]
       : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
     return section('Copy as', element('div', { class: 'copy' },
-      row.action && copy('Swift test', async () => swiftTest(view.store, await batch())),
+      row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
       copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
   }
@@ -846,11 +847,11 @@ class Inspector {
     this.token = null; setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
   }
-  async open({ store, features, position, status, why }) {
+  async open({ store, features, position, status, why, journal }) {
     if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
     document.title = `${printable(store)} – Statecast inspector`
-    Object.assign(this, { features, status: { status, why }, linked: view.lineage })
+    Object.assign(this, { features, journal, status: { status, why }, linked: view.lineage })
     $('tab-send').hidden = !this.has('send')
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
     this.reset()
@@ -1020,9 +1021,9 @@ class Inspector {
     setText($('viewed'), `Viewing revision ${group(at)}${time}, ${group(Math.max(0, this.live.revision - at))} before live`)
     if (this.commandsAt === at) return
     this.commandsAt = at
-    const title = 'Copy this command; DIR is the directory of the journal'
+    const title = 'Copy this command, for the machine with the journal'
     const copy = command => element('button', { title, onclick: () => this.copying(() => command, command) }, command)
-    $('commands').replaceChildren(...journalCommands(at).map(copy))
+    $('commands').replaceChildren(...journalCommands(this.journal, at).map(copy))
   }
 }
 

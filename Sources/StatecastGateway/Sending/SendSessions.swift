@@ -63,8 +63,8 @@ final class SendSessions: Sendable {
         guard lowest >= 1, lowest <= number, number - lowest < UInt64(GatewayLimits.maxInFlight) else {
             throw GatewayFailure(
                 .badRequest,
-                "expected \"lowest\" to be at most \(GatewayLimits.maxInFlight - 1) below \"number\": no more actions may "
-                    + "be in flight"
+                "expected \"lowest\" to be at most \(GatewayLimits.maxInFlight - 1) below \"number\": no more actions "
+                    + "may be in flight"
             )
         }
         guard let action = body["action"]?.textValue, !action.isEmpty else {

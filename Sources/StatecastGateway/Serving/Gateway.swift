@@ -106,7 +106,6 @@ public final class Gateway: Service {
         (sending.security, sending.plaintext) = (configuration.security, configuration.plaintext)
         sending.maxBusyPolling = .zero
         let receipts = configuration.receipts ?? configuration.endpoint
-        let sender = try ActionSender(store: store.name, from: receipts, configuration: sending, logger: logger)
         let (standard, name) = (sending, store.name)
         let sessions =
             configuration.allowsSending
@@ -137,7 +136,10 @@ public final class Gateway: Service {
                     logger: logger
                 )
             ),
-            sender: sender,
+            // The schema is published beside the states.
+            schemaReader: { [standard] in
+                try ActionSender(store: name, from: configuration.endpoint, configuration: standard, logger: logger)
+            },
             sessions: sessions,
             hidden: hidden,
             hiddenFields: hiddenFields,
@@ -187,7 +189,6 @@ public final class Gateway: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in stores {
                     group.addTask { try await store.replica.run() }
-                    group.addTask { try await store.sender.run() }
                     group.addTask { await store.peers.run() }
                     group.addTask { await cancelWhenGracefulShutdown { await store.run() } }
                 }

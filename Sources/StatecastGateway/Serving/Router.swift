@@ -162,6 +162,13 @@ final class Router: Sendable {
         }
     }
 
+    /// - Throws: ``GatewayFailure`` with code `no-such-path` for a hidden path.
+    private func requireShown(_ path: [String], in store: ServedStore) throws {
+        guard !store.hidden.hides(path) else {
+            throw GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
+        }
+    }
+
     /// The value at a path of a state.
     private func part(_ path: [String], of state: Value, _ store: ServedStore) throws -> Value {
         guard let value = store.hidden.hides(path) ? nil : state.part(at: path) else {
@@ -243,7 +250,11 @@ final class Router: Sendable {
         case let other?: throw GatewayFailure(.badRequest, "an outcome is applied or rejected, not \"\(other)\"")
         }
         (filter.code, filter.session, filter.user) = (query.text("code"), query.text("session"), query.text("user"))
-        if query.text("path") != nil { filter.path = ValuePath(try query.path()) }
+        if query.text("path") != nil {
+            let path = try query.path()
+            try requireShown(path, in: store)
+            filter.path = ValuePath(path)
+        }
         let limit = try query.number("limit", in: 1...GatewayLimits.maxLimit, 500)
         let place: StoreHistory.ActionsPlace =
             if let id = try query.actionID("id") { .one(id) } else if let id = try query.actionID("before") {
@@ -303,7 +314,7 @@ final class Router: Sendable {
 
     private func blame(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
         let (path, at) = (try query.path(), try query.revision("at"))
-        guard !store.hidden.hides(path) else { throw GatewayFailure(.noSuchPath, "the state has nothing there") }
+        try requireShown(path, in: store)
         let limit = try query.number("limit", in: 1...100, 10)
         let before =
             query.text("before") == nil
@@ -323,9 +334,7 @@ final class Router: Sendable {
     }
 
     private func schema(of store: ServedStore) async throws -> [UInt8] {
-        guard let actions = try await within(.seconds(5), { try await store.sender.actions() }) else {
-            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
-        }
+        let actions = try await store.schema()
         var writer = JSONWriter()
         try writer.object { writer in
             try Self.position(of: store, to: &writer)

@@ -21,8 +21,9 @@ final class ServedStore: Sendable {
     let replica: Replica<Value>
     let peers: PeersFollower
     let sessions: SendSessions?
-    /// For the schema.
-    let sender: ActionSender
+    private let schemaReader: @Sendable () throws -> ActionSender
+    /// The actions that the primary accepts, as its incarnation told them.
+    private let knownSchema = Locked<(epoch: Epoch?, actions: [ActionDescription])?>(nil)
     let hidden: HiddenPaths
     let row: ActionRow
     let changes = Locked<ChangeIndex?>(nil)
@@ -55,14 +56,14 @@ final class ServedStore: Sendable {
         _ store: GatewayConfiguration.Store,
         replica: Replica<Value>,
         peers: PeersFollower,
-        sender: ActionSender,
+        schemaReader: @escaping @Sendable () throws -> ActionSender,
         sessions: SendSessions?,
         hidden: HiddenPaths,
         hiddenFields: HiddenPaths,
         logger: Logger
     ) {
         (name, journalPath, self.logger) = (store.name, store.journal, logger)
-        (self.replica, self.peers, self.sender, self.sessions) = (replica, peers, sender, sessions)
+        (self.replica, self.peers, self.schemaReader, self.sessions) = (replica, peers, schemaReader, sessions)
         (self.hidden, row) = (hidden, ActionRow(hidden: hiddenFields))
         feed = StoreFeed(replica)
         let why =
@@ -267,6 +268,21 @@ final class ServedStore: Sendable {
         }
     }
 
+    /// The actions that the primary accepts: asked once of each incarnation.
+    ///
+    /// - Throws: ``GatewayFailure`` with code `no-state`; `Rejection`.
+    func schema() async throws -> [ActionDescription] {
+        let epoch = feed.now.snapshot?.position.epoch
+        if let known = knownSchema.withLock(\.self), known.epoch == epoch { return known.actions }
+        let sender = try schemaReader()
+        let actions = try await within(.seconds(5)) { try await withSender(sender) { try await $0.actions() } }
+        guard let actions else {
+            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
+        }
+        knownSchema.withLock { $0 = (epoch, actions) }
+        return actions
+    }
+
     // MARK: Descriptions
 
     /// Writes the status of a store: `status`, `since` and, unless it is live, `why`.
@@ -298,6 +314,7 @@ final class ServedStore: Sendable {
             if (try? journal()) != nil { writer.string("history") }
             if sessions != nil { writer.string("send") }
         }
+        if let journalPath { writer.member("journal", journalPath) }
         if journalPath != nil, case .failure(let failure) = journalState.value.result {
             writer.member("noHistory", failure.message)
         }
