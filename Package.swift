@@ -427,6 +427,14 @@ let tests: [Target] = [
         swiftSettings: settings
     ),
     .testTarget(
+        name: "StatecastGatewayTests",
+        dependencies: [
+            "StatecastGateway", "StatecastThreading", "StatecastProtocol", "StatecastCoding", "StatecastJSON",
+            "StatecastJournal", "StatecastSQLite", "Statecast", "StatecastCore", "FleetApp", logging,
+        ],
+        swiftSettings: settings
+    ),
+    .testTarget(
         name: "StatecastSimulationTests",
         dependencies: [
             "StatecastThreading", "StatecastSimulation", "Statecast", "StatecastProtocol", "StatecastCore",

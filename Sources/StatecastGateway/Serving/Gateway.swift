@@ -33,7 +33,7 @@ public final class Gateway: Service {
     private let configuration: GatewayConfiguration
     private let host: String
     private let port: Int
-    private let stores: [ServedStore]
+    let stores: [ServedStore]
     private let pages: PageFolder
     private let logger: Logger
     private let bound = Monitor<Int?>(nil)

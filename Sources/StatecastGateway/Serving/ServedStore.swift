@@ -84,12 +84,13 @@ final class ServedStore: Sendable {
 
     /// Finds what changed since the last state: by the journal's records, or without them by comparing states.
     private func followChanges() async {
-        var (shown, looked, tried) = (nil as StateSnapshot<Value>?, ContinuousClock.now, nil as ContinuousClock.Instant?)
-        while (try? await Task.sleep(for: StoreFeed.pace)) != nil {
-            guard let snapshot = feed.now.snapshot else { continue }
+        var (shown, tried) = (nil as StateSnapshot<Value>?, nil as ContinuousClock.Instant?)
+        var seen = StoreFeed.Present()
+        while !Task.isCancelled {
+            let last = seen
+            seen = (try? await within(Self.pause) { try await self.feed.next(after: last, hasLog: false) }) ?? feed.now
+            guard let snapshot = seen.snapshot else { continue }
             let isNew = snapshot.position != shown?.position
-            guard isNew || ContinuousClock.now - looked >= Self.pause else { continue }
-            looked = .now
             if changes.withLock({ $0 == nil }) || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true {
                 changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
             }

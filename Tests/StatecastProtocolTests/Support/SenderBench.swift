@@ -37,6 +37,12 @@ struct SenderBench {
         note(machine.start(at: now, using: &generator))
     }
 
+    /// Continues a session that a client numbers.
+    init(continuing session: ContinuedSession, _ limits: Limits = .sendingAtOnce) {
+        machine = SenderMachine(continuing: session, limits: limits, now: .origin)
+        note(machine.start(at: now, using: &generator))
+    }
+
     /// A sender with an open session that the primary knows.
     static func open(_ limits: Limits = .sendingAtOnce) -> SenderBench {
         var bench = openNew(limits)

@@ -1,0 +1,255 @@
+import FleetApp
+import Foundation
+import Logging
+import Statecast
+import StatecastCoding
+import StatecastCore
+import StatecastJSON
+import StatecastProtocol
+import StatecastSQLite
+import StatecastThreading
+import Testing
+
+@testable import StatecastGateway
+
+/// A gateway without its HTTP server, at a real primary with a journal.
+private struct ServedFleet: Sendable {
+    let primary: Primary<Fleet>
+    let router: Router
+    let store: ServedStore
+    let token: String
+
+    /// Asks with the token.
+    func get(_ path: String, _ headers: [String: String] = [:]) async throws -> (status: Int, body: Value) {
+        try await ask("GET", path, headers.merging(["authorization": "Bearer \(token)"]) { own, _ in own })
+    }
+
+    func post(_ path: String, _ body: String) async throws -> (status: Int, body: Value) {
+        let headers = ["authorization": "Bearer \(token)", "statecast": "1", "content-type": "application/json"]
+        return try await ask("POST", path, headers, body)
+    }
+
+    func ask(
+        _ method: String,
+        _ path: String,
+        _ headers: [String: String],
+        _ body: String = ""
+    ) async throws -> (status: Int, body: Value) {
+        let answer = await router.respond(to: Self.request(method, path, headers, body))
+        guard case .bytes(let bytes) = answer.body else { throw Unexpected() }
+        return (answer.status, (try? JSON.value(parsing: bytes)) ?? .text(String(decoding: bytes, as: UTF8.self)))
+    }
+
+    struct Unexpected: Error {}
+
+    static func request(_ method: String, _ path: String, _ headers: [String: String], _ body: String) -> GatewayRequest {
+        let parts = path.split(separator: "?", maxSplits: 1)
+        return GatewayRequest(
+            method: method,
+            path: String(parts[0]),
+            query: parts.count > 1 ? String(parts[1]) : nil,
+            header: { headers[$0] },
+            body: Array(body.utf8),
+            address: "127.0.0.1"
+        )
+    }
+
+    /// Waits for the history, which opens with the first state.
+    func waitForHistory() async throws {
+        while (try? store.journal()) == nil { try await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
+private func withFleet(
+    sending: Bool = true,
+    hiding paths: [String] = [],
+    fields: [String] = [],
+    _ body: @escaping @Sendable (ServedFleet) async throws -> Void
+) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let primary = try Primary(
+        store: "fleet",
+        state: Fleet(),
+        actions: Fleet.actions,
+        journal: SQLiteJournal(at: folder),
+        configuration: PrimaryConfiguration(publish: "tcp://127.0.0.1:*", actions: "tcp://127.0.0.1:*"),
+        reducer: Fleet.reducer
+    )
+    try await withPrimary(primary) { primary in
+        let address = try await primary.address
+        var configuration = GatewayConfiguration(
+            stores: [.init("fleet", journal: folder)],
+            from: address.publish,
+            token: "a token of the test",
+            sessionSecret: Array("a secret of the test".utf8)
+        )
+        (configuration.allowsSending, configuration.hiddenPaths) = (sending, paths)
+        (configuration.hiddenFields, configuration.address) = (fields, "127.0.0.1:0")
+        let gateway = try Gateway(configuration)
+        let running = Task { try await gateway.run() }
+        _ = try await gateway.boundPort
+        let store = try #require(gateway.stores.first)
+        let access = AccessRules(configuration, allowsAnyHost: false)
+        let router = Router(
+            gateway.stores,
+            access: access,
+            pages: PageFolder(),
+            report: GatewayReport(connections: { 0 })
+        )
+        let fleet = ServedFleet(primary: primary, router: router, store: store, token: configuration.token)
+        do {
+            try await fleet.waitForHistory()
+            try await body(fleet)
+        } catch {
+            running.cancel()
+            throw error
+        }
+        running.cancel()
+        _ = try? await running.value
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct RouterTests {
+    private static let base = "/v1/stores/fleet/"
+    private static let session = "0123456789abcdef0123456789abcdef"
+
+    @Test func `Only requests with the token, from no foreign page, get data`() async throws {
+        try await withFleet(sending: false) { fleet in
+            func code(_ headers: [String: String], _ method: String = "GET", _ path: String = "state") async throws -> String? {
+                try await fleet.ask(method, Self.base + path, headers).body["error"]?["code"]?.textValue
+            }
+            let right = ["authorization": "Bearer \(fleet.token)", "host": "localhost:1"]
+            #expect(try await code(right) == nil)
+            #expect(try await code([:]) == "token")
+            #expect(try await code(["authorization": "Bearer \(fleet.token)x"]) == "token")
+            #expect(try await code(right.merging(["origin": "http://localhost:1"]) { $1 }) == nil)
+            #expect(try await code(right.merging(["origin": "http://localhost:2"]) { $1 }) == "origin")
+            #expect(try await code(right.merging(["sec-fetch-site": "cross-site"]) { $1 }) == "origin")
+            #expect(try await code(right, "POST", "actions") == "origin", "without its header")
+            let json = ["statecast": "1", "content-type": "application/json"]
+            #expect(try await code(right.merging(json) { $1 }, "POST", "actions") == "read-only")
+            #expect(try await code(right, "PUT") == "method")
+            #expect(try await code(right, "GET", "stat") == "no-such-path")
+            #expect(try await fleet.get("/v1/stores/flet/state").body["error"]?["code"] == "no-such-store")
+        }
+    }
+
+    @Test func `A state, its history and its changes agree`() async throws {
+        try await withFleet { fleet in
+            for index in 1...20 {
+                try await fleet.primary.send(NoteAdded(host: "web-\(index % 3)", text: "note \(index)"))
+            }
+            let end = try await fleet.primary.send(NoteAdded(host: "web-1", text: "the last"))
+            try await fleet.store.replica.reached(end)
+            let actions = try await fleet.get(Self.base + "actions?limit=5").body
+            let rows = try #require(actions["actions"]?.arrayValue)
+            #expect(rows.count == 5)
+            #expect(rows[0]["payload"]?["text"] == "the last")
+            // Pages continue without a gap or a repetition.
+            let next = try #require(actions["next"]?.textValue)
+            let older = try await fleet.get(Self.base + "actions?limit=1000&before=\(next)").body
+            let ids = (rows + (older["actions"]?.arrayValue ?? [])).compactMap { $0["id"]?.textValue }
+            #expect(Set(ids).count == ids.count && ids.count == 21)
+            for revision in [1, 7, 20] {
+                let past = try await fleet.get(Self.base + "state?whole=1&at=\(revision)").body
+                #expect(past["position"]?["revision"]?.intValue == revision)
+                #expect(past["value"]?["totals"]?["notes"]?.intValue == min(revision, 20) || revision == 20)
+                let change = try await fleet.get(Self.base + "diff?from=\(revision - 1)&to=\(revision)&path=/totals").body
+                #expect(change["patch"]?.arrayValue?.isEmpty == false)
+                let blame = try await fleet.get(Self.base + "blame?path=/totals&limit=1&at=\(revision)").body
+                #expect(blame["changes"]?[0]?["revision"]?.intValue == revision)
+                #expect(blame["changes"]?[0]?["exact"] == true)
+            }
+            #expect(try await fleet.get(Self.base + "state?at=0").status == 200)
+            #expect(try await fleet.get(Self.base + "actions?name=Other").body["actions"] == [])
+            #expect(try await fleet.get(Self.base + "timeline").body["newest"]?.intValue == Int(end.revision.rawValue))
+            for route in ["health", "peers", "schema"] { #expect(try await fleet.get(Self.base + route).status == 200) }
+        }
+    }
+
+    @Test func `Hidden parts are in no answer of any route`() async throws {
+        try await withFleet(hiding: ["/notes"], fields: ["NoteAdded/text"]) { fleet in
+            let end = try await fleet.primary.send(NoteAdded(host: "web-1", text: "private"))
+            try await fleet.store.replica.reached(end)
+            let routes = [
+                "state?whole=1", "state?depth=4", "search?q=private", "actions", "actions?id=1.0", "diff?from=0",
+                "blame?path=", "blame?path=/totals", "schema", "health",
+            ]
+            for route in routes {
+                let answer = try await fleet.get(Self.base + route)
+                #expect(answer.status == 200, "\(route)")
+                #expect(!answer.body.description.contains("\"private\""), "\(route)")
+            }
+            #expect(try await fleet.get(Self.base + "state?path=/notes").status == 404)
+            #expect(try await fleet.get(Self.base + "blame?path=/notes/0").status == 404)
+        }
+    }
+
+    @Test func `An action that is sent again is applied once, also by another gateway with the same secret`() async throws {
+        try await withFleet { fleet in
+            let opened = try await fleet.post(Self.base + "sessions", #"{"session":"\#(Self.session)"}"#).body
+            let opening = try #require(opened["opened"]?.textValue)
+            func send(_ number: Int, lowest: Int = 1, text: String = "a", to fleet: ServedFleet) async throws -> (status: Int, body: Value) {
+                try await fleet.post(
+                    Self.base + "actions",
+                    #"{"session":"\#(Self.session)","opened":"\#(opening)","number":\#(number),"lowest":\#(lowest),"action":"NoteAdded","payload":{"host":"web-1","text":"\#(text)"}}"#
+                )
+            }
+            let first = try await send(1, to: fleet)
+            #expect(first.body["status"] == "applied")
+            #expect(try await send(1, to: fleet).body == first.body)
+            #expect(try await send(1, text: "b", to: fleet).status == 409)
+            // Concurrent requests arrive in any order.
+            async let third = send(3, to: fleet)
+            let second = try await send(2, to: fleet)
+            #expect(second.body["revision"]?.intValue == 2)
+            #expect(try await third.body["revision"]?.intValue == 3)
+            // As after a restart of the gateway, which knows nothing of the session.
+            await fleet.store.sessions?.close()
+            async let again = send(3, lowest: 2, to: fleet)
+            #expect(try await send(2, lowest: 2, to: fleet).body == second.body)
+            #expect(try await again.body["revision"]?.intValue == 3)
+            #expect(try await send(4, lowest: 4, to: fleet).body["revision"]?.intValue == 4)
+            #expect(try await send(2, lowest: 2, to: fleet).status == 409, "its outcome was released")
+            let wrong = try await fleet.post(Self.base + "actions", #"{"session":"\#(Self.session)","number":5}"#)
+            #expect(wrong.status == 400)
+        }
+    }
+
+    @Test func `A stream gives the state, then patches, and resumes with one patch`() async throws {
+        try await withFleet { fleet in
+            try await fleet.store.replica.reached(try await fleet.primary.send(NoteAdded(host: "web-1", text: "1")))
+            func events(since: String?, until isLast: @escaping @Sendable (String) -> Bool) async throws -> [String] {
+                let seen = Locked<[String]>([])
+                let query = "events?paths=%2Ftotals" + (since.map { "&since=\($0)" } ?? "")
+                let request = ServedFleet.request("GET", Self.base + query, ["authorization": "Bearer \(fleet.token)"], "")
+                guard case .events(let write) = await fleet.router.respond(to: request).body else {
+                    throw ServedFleet.Unexpected()
+                }
+                struct Done: Error {}
+                do {
+                    try await write { bytes in
+                        let text = String(decoding: bytes, as: UTF8.self)
+                        seen.withLock { $0.append(text) }
+                        if isLast(text) { throw Done() }
+                    }
+                } catch is Done {}
+                return seen.withLock(\.self)
+            }
+            let first = try await events(since: nil) { $0.contains("event: state") }
+            #expect(first.first?.contains(#""resumed":false"#) == true)
+            let id = try #require(first.last?.split(separator: "\n").first?.dropFirst("id: ".count))
+            try await fleet.store.replica.reached(try await fleet.primary.send(NoteAdded(host: "web-1", text: "2")))
+            let resumed = try await events(since: String(id)) { $0.contains("event: patch") || $0.contains("event: state") }
+            #expect(resumed.first?.contains(#""resumed":true"#) == true)
+            #expect(resumed.last?.contains(#"{"op":"replace","path":"/totals/notes","value":2}"#) == true)
+            let other = try await events(since: "0000000000000001.1.1") { $0.contains("event: state") }
+            #expect(other.last?.contains(#""reason":"lineage""#) == true)
+            let ahead = id.split(separator: ".").dropLast().joined(separator: ".") + ".99"
+            let rewound = try await events(since: ahead) { $0.contains("event: state") }
+            #expect(rewound.last?.contains(#""reason":"rewound""#) == true)
+            #expect(fleet.router.streams.count == 0)
+        }
+    }
+}
