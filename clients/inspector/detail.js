@@ -1,144 +1,124 @@
 // The panes Change and Blame: what an action changed, and which actions changed a path.
 import { view } from './view.js'
-import { $, button, bytes, clock, duration, element, group, instant, json, keysOf, child, pairs, preview, printable, section } from './format.js'
+import { $, button, bytes, child, clock, duration, element, group, instant, json, keysOf, note, pairs, preview, printable, section } from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
-const ROWS = 200
+const ROWS = 200, PAUSE = 1000
 
 export class Detail {
   constructor(app) { this.app = app }
+  reset() { this.key = null }
 
-  /** Shows the pane that the view names; asks the gateway only if what it shows is another. */
+  /** Shows the pane that the view names. It asks the gateway only if the pane shows something else than before. */
   refresh() {
     for (const tab of document.querySelectorAll('[data-pane]')) tab.setAttribute('aria-selected', tab.dataset.pane === view.pane)
-    const id = view.selected ?? (view.pane === 'change' ? this.app.log.newest() : null)
-    const key = view.pane === 'change' ? [id, view.span, view.span === 'live' && view.at].join() : [view.path, view.at, view.pane].join()
-    if (key === this.key) return
-    if (view.pane === 'change' && !view.selected && performance.now() - (this.drawnAt ?? -1e4) < 1000) return
-    this.key = key
-    this.drawnAt = performance.now()
-    if (view.pane === 'change') this.run(() => this.change(id))
-    else if (view.pane === 'blame') this.run(() => this.blame())
-    else this.app.send.show()
+    if (!this.app.store) return
+    const id = view.selected ?? this.app.log.newest(), now = performance.now()
+    const subject = { change: [id, view.span, view.span === 'live' && view.at], blame: [view.path, view.at], send: [] }[view.pane]
+    const key = [view.pane, ...subject].join(), isNewest = view.pane === 'change' && !view.selected && this.key?.startsWith('change')
+    if (key === this.key || (isNewest && now - this.drawnAt < PAUSE)) return
+    Object.assign(this, { key, drawnAt: now })
+    const make = { change: () => this.change(id), blame: () => this.blame(), send: () => this.app.send.content() }[view.pane]
+    this.draw(view.pane === 'send' || this.app.has('history') ? make : this.noJournal)
   }
-  forget() { this.key = null }
+  noJournal() { return section(null, note('This gateway has no journal: actions, changes and earlier revisions are not known.')) }
 
-  /** Draws what `make` returns, unless the view has moved on, or its error. */
-  async run(make) {
+  /** Shows what `make` returns, or its error, unless the view has moved on. */
+  async draw(make) {
     const { key } = this
-    try {
-      const content = await make()
-      if (key === this.key) $('detail').replaceChildren(...content)
-    } catch (error) {
-      if (key !== this.key) return
-      const again = button('Try again', () => { this.forget(); this.refresh() })
+    let content
+    try { content = await make() } catch (error) {
+      const again = button('Try again', () => { this.reset(); this.refresh() })
       const oldest = error.oldest != null && button(`Go to revision ${group(error.oldest)}`, () => this.app.go(error.oldest))
-      $('detail').replaceChildren(section(null, element('p', { class: 'note error', role: 'alert' }, error.message), oldest || again))
+      content = section(null, note(error.message, 'error'), oldest || again)
     }
+    if (key === this.key) $('detail').replaceChildren(...[content].flat())
   }
 
   // MARK: Change
 
   async change(id) {
-    if (!this.app.has('history')) {
-      return [section(null, element('p', { class: 'note' }, 'This gateway has no journal: actions, changes and earlier revisions are not known.'))]
-    }
-    if (!id) return [section(null, element('p', { class: 'note' }, 'Select an action to see what it changed.'))]
-    const answer = await this.app.get('actions', { id })
-    const [row] = answer.actions
-    if (!row) return [section(null, element('p', { class: 'note' }, 'The journal no longer has this action.'))]
-    const isLive = view.span === 'live' && view.at != null
-    const range = isLive ? { from: view.at } : row.batch
-    const isSame = range.from === range.to
-    const diff = isSame ? { ...range, patch: [], next: null } : await this.app.get('diff', { ...range, limit: ROWS })
+    if (!id) return section(null, note('Select an action to see what it changed.'))
+    const [row] = (await this.app.get('actions', { id })).actions
+    if (!row) return section(null, note('The journal no longer has this action.'))
+    const isLive = view.span === 'live' && view.at != null, range = isLive ? { from: view.at } : row.batch
+    const isEmpty = range.from === range.to
+    const diff = isEmpty ? { ...range, patch: [], next: null } : await this.app.get('diff', { ...range, limit: ROWS })
     return [this.action(row), this.difference(row, diff, isLive), this.copies(row, diff)]
   }
 
   action(row) {
-    const ids = this.app.log.batchOf(row.id)
+    const ids = this.app.log.batchOf(row.id), { rows } = this.app.log, delay = rows.delay[rows.find(row.id)]
     const place = ids.length > 1 ? `${ids.indexOf(row.id) + 1} of ${ids.length} in its batch` : 'alone in its batch'
-    const rejected = () => [element('span', { class: 'red' }, `rejected ${row.code ?? ''}`), element('br'), printable(row.message ?? '')]
-    const outcome = row.status === 'rejected' ? rejected() : row.status ? `applied, revision ${group(row.revision)}` : null
+    const isRejected = row.status === 'rejected'
+    const outcome = isRejected ? [element('span', { class: 'red' }, `rejected ${row.code}`), element('br'), printable(row.message ?? '')]
+      : row.status && `applied, revision ${group(row.revision)}`
     const origin = row.session && `${printable(row.user ?? 'no user')}  session ${row.session.slice(0, 8)}…  number ${group(row.number)}`
-    const known = this.app.log.rows.find(row.id), delay = known >= 0 ? this.app.log.rows.delay[known] : NaN
-    const shown = Number.isNaN(delay) ? '' : `, here ${duration(delay)} later`
-    const payload = row.cut ? `${bytes(row.cut)}; the gateway does not send it whole` : json(row.payload, '', '  ')
+    const payload = row.cut ? `${bytes(row.cut)}, which the gateway does not send whole` : json(row.payload ?? null, '', '  ')
+    const arrival = delay >= 0 ? `, here ${duration(delay)} later` : ''
     return section([printable(row.action ?? row.kind), element('span', { class: 'dim' }, place)],
-      pairs([['outcome', outcome], ['from', origin], ['recorded', instant(row.time) + shown]]),
-      row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, printable(payload).replaceAll('\\u000a', '\n')))
+      pairs([['outcome', outcome], ['from', origin], ['recorded', instant(row.time) + arrival]]),
+      row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, payload.split('\n').map(printable).join('\n')))
   }
 
   difference(row, { from, to, patch, next }, isLive) {
-    const choose = (span, text, disabled) => element('button', {
-      'aria-pressed': view.span === span, disabled, title: disabled ? 'Go to a revision first' : null,
-      onclick: () => { view.span = span; this.app.refresh() },
-    }, text)
-    const spans = element('span', { class: 'seg' }, choose('batch', 'batch', false), choose('live', 'to live', view.at == null))
-    const table = element('table', { class: 'diff' },
-      element('colgroup', {}, ['path', '', 'sign', ''].map(name => element('col', { class: name }))))
-    let group_ = null
+    const choose = (span, text, disabled) => element('button', { 'aria-pressed': view.span === span, disabled,
+      title: disabled ? 'Go to a revision first' : null, onclick: () => { view.span = span; this.app.refresh() } }, text)
+    const widths = element('colgroup', {}, ['path', '', 'sign', ''].map(name => element('col', { class: name })))
+    const table = element('table', { class: 'diff' }, widths), count = this.app.log.batchOf(row.id).length
+    const cell = (kind, value) => element('td', { class: kind, title: value !== undefined && preview(value, 500) }, value !== undefined && preview(value, 60))
+    let above = null
     for (const { op, path, old, value } of patch) {
       const keys = keysOf(path), depth = Math.min(2, keys.length - 1), head = keys.slice(0, depth).reduce(child, '')
-      if (head !== group_) table.append(element('tr', { class: 'p' }, element('th', { colspan: 4, scope: 'rowgroup' }, printable(head || '/'))))
-      group_ = head
-      const name = printable(keys.slice(depth).join('/') || '(the whole state)')
-      const cell = (kind, known, shown) => element('td', { class: kind, title: known ? preview(shown, 500) : null }, known ? preview(shown, 60) : '')
-      const sign = { add: '+', remove: '−', replace: '→' }[op]
-      table.append(element('tr', {}, element('td', { title: name }, name), cell('old', old !== undefined, old),
-        element('td', { class: 'ar', title: op }, sign), cell('new', value !== undefined, value)))
+      if (head !== above) table.append(element('tr', { class: 'p' }, element('th', { colspan: 4, scope: 'rowgroup' }, printable(head || '/'))))
+      above = head
+      const name = printable(keys.slice(depth).join('/') || '(the whole state)'), sign = { add: '+', remove: '−', replace: '→' }[op]
+      table.append(element('tr', {}, element('td', { title: name }, name), cell('old', old),
+        element('td', { class: 'ar', title: op }, sign), cell('new', value)))
     }
-    const count = this.app.log.batchOf(row.id).length
+    const spans = element('span', { class: 'seg' }, choose('batch', 'batch', false), choose('live', 'to live', view.at == null))
     return section(['Change', element('span', { class: 'dim' }, `${group(from)} → ${group(to)}`), element('span', { class: 'grow' }), spans],
-      patch.length ? table : element('p', { class: 'note' }, 'Nothing changed.'),
-      next && element('p', { class: 'note' }, `Only the first ${group(patch.length)} changes are shown.`),
-      count > 1 && !isLive && element('p', { class: 'note' }, `This is the change of the whole batch of ${count}: the journal has no state in between.`))
+      patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} changes are shown.`),
+      count > 1 && !isLive && note(`This is the change of the whole batch of ${count}: the journal has no state in between.`))
   }
 
   copies(row, { from, to }) {
-    const { app } = this
-    const copy = (name, make) => button(name, () => app.copying(make, name))
-    const actions = async () => row.status === 'applied' ? (await app.get('actions', { at: row.batch.to, limit: 500 })).actions
-      .filter(each => each.batch.to === row.batch.to && each.batch.from === row.batch.from && each.status === 'applied').reverse() : [row]
+    const { app } = this, copy = (name, make) => button(name, () => app.copying(make, name))
+    const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
+    const batch = async () => row.status === 'rejected' ? [row]
+      : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
     return section('Copy as', element('div', { class: 'copy' },
-      row.action && copy('Swift test', async () => swiftTest(view.store, await actions())),
-      row.action && copy('statecast-send', () => sendCommand(view.store, row)),
-      copy('JSON Patch', () => jsonPatch(app, { from, to })),
+      row.action && copy('Swift test', async () => swiftTest(view.store, await batch())),
+      row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
       copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
   }
 
   // MARK: Blame
 
   async blame() {
-    if (!this.app.has('history')) return [section(null, element('p', { class: 'note' }, 'This gateway has no journal: earlier changes are not known.'))]
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
-    const rows = element('tbody'), note = element('p', { class: 'note' }), more = element('div', { class: 'copy' })
-    const query = { path: view.path, limit: 10, at: view.at ?? undefined }
+    const rows = element('tbody'), text = note(''), more = element('div', { class: 'copy' }), query = { path: view.path, limit: 10, at: view.at }
     const extend = async before => {
-      const answer = await this.app.get('blame', { ...query, before })
-      for (const change of answer.changes) rows.append(this.changed(change))
-      const end = answer.boundary ? `ended at a ${answer.boundary}, which has no author` : answer.complete ? 'is complete' : 'can go on'
-      note.textContent = `Newest first. The search reached revision ${group(answer.searchedTo)} and ${end}. `
-        + 'A hint names the actions of a batch that mention the path: the journal has no state in between.'
-      more.replaceChildren(...answer.next ? [button('Search further back', () => this.guarded(more, () => extend(answer.next)))] : [])
+      const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
+      rows.append(...changes.map(change => this.changed(change)))
+      const end = boundary ? `ended at a ${boundary}, which has no author` : complete ? 'is complete' : 'can go on'
+      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached revision ${group(searchedTo)} `
+        + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
+      const further = button('Search further back', () => extend(next).catch(error => more.replaceChildren(note(error.message, 'error'), further)))
+      more.replaceChildren(...next ? [further] : [])
     }
     await extend()
     const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element('th', { scope: 'col' }, name)))
-    return [section('What last changed this', where),
-      section(null, rows.children.length ? element('table', { class: 'blame' }, element('thead', {}, head), rows) : 'No change was found.', note, more),
+    return [section('What last changed this', where), section(null, element('table', { class: 'blame' }, element('thead', {}, head), rows), text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
   }
-
   changed({ revision, batch, time, kind, value, actions, exact }) {
-    const first = actions[0], label = exact ? '' : actions.length ? `hint 1/${actions.length}` : 'no action'
-    const go = () => this.app.go(batch.to, first?.id)
+    const [first] = actions, go = () => this.app.go(batch.to, first?.id)
     const all = actions.map(each => `${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
-    const shown = kind === 'removed' ? 'removed' : kind === 'replaced-above' ? 'replaced above' : value?.summary ?? preview(value, 40)
-    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind, first?.user ?? '', shown, label]
-    return element('tr', { tabindex: 0, title: printable(all), onclick: go, onkeydown: event => { if (event.key === 'Enter') go() } },
-      cells.map((text, index) => element('td', { class: index === 0 ? 'r' : index === 5 ? 'dim' : null }, printable(text))))
-  }
-
-  async guarded(place, run) {
-    try { await run() } catch (error) { place.append(element('p', { class: 'note error', role: 'alert' }, error.message)) }
+    const shown = { removed: 'removed', 'replaced-above': 'replaced above' }[kind] ?? value?.summary ?? preview(value, 40)
+    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind, first?.user ?? '', shown,
+      exact ? '' : actions.length ? `hint 1/${actions.length}` : 'no action']
+    return element('tr', { tabindex: 0, title: all, onclick: go, onkeydown: event => { if (event.key === 'Enter') go() } },
+      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim'][index] }, printable(text))))
   }
 }

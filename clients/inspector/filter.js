@@ -31,7 +31,7 @@ function tester({ key, text }) {
     }
     case 'session': {
       const prefix = text.toLowerCase().slice(0, 8)
-      return (rows, i) => rows.sessionOf(i).startsWith(prefix)
+      return (rows, i) => rows.session[i].startsWith(prefix)
     }
     case 'delay': {
       const [, sign, number] = text.match(/^([<>]?)=?([\d.]*)/), limit = Number(number)

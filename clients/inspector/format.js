@@ -79,7 +79,7 @@ export function element(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith('on')) made[name] = value
     else if (name.startsWith('aria-')) made.setAttribute(name, value)
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? '' : value)
+    else if (value !== false && value != null && value !== '') made.setAttribute(name, value === true ? '' : value)
   }
   made.append(...children.flat(Infinity).filter(item => item != null && item !== false))
   return made
@@ -89,4 +89,6 @@ export const pairs = list => element('dl', { class: 'meta' },
   list.filter(([, value]) => value != null).map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]))
 export const section = (title, ...content) => element('section', { class: 'sec' }, title && element('h3', {}, ...[title].flat()), ...content)
 export const button = (text, onclick, attributes = {}) => element('button', { type: 'button', class: 'btn', onclick, ...attributes }, text)
+/** A paragraph; an error is announced. */
+export const note = (text, kind = '') => element('p', { class: `note ${kind}`, role: kind && 'alert' }, printable(text))
 export const setText = (node, text) => { if (node.textContent !== text) node.textContent = text }

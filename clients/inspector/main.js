@@ -7,11 +7,11 @@ import { Detail } from './detail.js'
 import { Send } from './send.js'
 import { Timeline } from './timeline.js'
 import { Peers } from './peers.js'
-import { journalCommands, quoted } from './copy.js'
+import { journalCommands, write } from './copy.js'
 import { listen, Menu } from './input.js'
-import { $, button, clock, duration, element, group, json, printable, setText, UNKNOWN } from './format.js'
+import { $, button, clock, duration, element, group, printable, setText, UNKNOWN } from './format.js'
 
-const TOKEN = 'statecast token'
+const TOKEN = 'statecast token', TICK = 500, RATE_WINDOW = 3000
 
 class Inspector {
   view = view
@@ -19,6 +19,7 @@ class Inspector {
   live = { revision: null, epoch: null, lineage: null }
   status = { status: 'connecting', why: null }
   arrivals = []
+  ticks = 0
 
   constructor() {
     this.log = new Log(this)
@@ -37,17 +38,18 @@ class Inspector {
       $('token-dialog').close()
       this.begin()
     })
-    setInterval(() => this.tick(), Tree.interval)
+    setInterval(() => this.tick(), TICK)
     this.begin()
   }
 
   // MARK: Connection
 
+  /** Takes the token from the URL, and opens the store that the URL names. */
   async begin() {
-    const [, token] = location.hash.match(/[#&?]token=([^&]*)/) ?? []
+    const [found, token] = location.hash.match(/[#&?]token=([^&]*)/) ?? []
     if (token) {
       sessionStorage.setItem(TOKEN, decodeURIComponent(token))
-      history.replaceState(null, '', location.hash.replace(/[#&?]token=[^&]*/, '') || location.pathname)
+      history.replaceState(null, '', location.hash.replace(found, '') || location.pathname)
     }
     clearTimeout(this.retry)
     readURL()
@@ -57,20 +59,17 @@ class Inspector {
     if (!saved) return this.askToken('This gateway needs a token. It prints a link with it when it starts.')
     if (saved !== this.token) this.client = new Statecast(new URL('.', location.href), { token: this.token = saved })
     try {
-      const { stores } = await this.client.stores()
+      const { stores } = await this.client.stores(), chosen = stores.find(({ store }) => store === view.store)
       if (!stores.length) throw Error('The gateway follows no store')
-      this.notice('')
+      this.notice(view.store && !chosen ? `This gateway has no store “${view.store}”.` : '')
       $('store').replaceChildren(...stores.map(({ store }) => element('option', { value: store }, printable(store))))
-      const chosen = stores.find(({ store }) => store === view.store)
-      if (view.store && !chosen) this.notice(`This gateway has no store “${view.store}”.`)
-      this.open(chosen ?? stores[0])
+      await this.open(chosen ?? stores[0])
     } catch (error) {
       if (error.status === 401) return this.refused(error)
       this.notice(`${error.message}. The page tries again.`)
       this.retry = setTimeout(() => this.begin(), 1000 * (error.retryAfter ?? 2))
     }
   }
-
   askToken(message) {
     setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
@@ -82,39 +81,29 @@ class Inspector {
     this.askToken(`The gateway refuses this token: ${error.message}`)
   }
 
-  open({ store, features, position, status, why, since }) {
-    const isOther = store !== this.store
+  async open({ store, features, position, status, why }) {
+    if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
     document.title = `${printable(store)} – Statecast inspector`
     this.features = features
-    this.status = { status, why, since }
+    this.status = { status, why }
     $('tab-send').hidden = !this.has('send')
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
-    if (isOther) this.live = { revision: null, epoch: null, lineage: null }
     this.linked = view.lineage
     this.reset()
     if (position) this.seen(position)
     this.follow()
-    this.restore()
-  }
-
-  /** Shows what the URL names. */
-  async restore() {
     this.tree.restore(view.open)
     this.refresh()
+    this.timeline.refresh()
+    this.peers.refresh()
     if (view.at != null) await this.go(view.at)
     if (view.path) await this.tree.focus(view.path)
-    else this.tree.list.schedule()
     if (view.find) await this.tree.search()
-    this.timeline.refresh()
-    this.refreshHealth()
   }
-
   reset() {
-    for (const pane of [this.log, this.tree, this.timeline, this.peers]) pane.reset()
+    for (const pane of [this.log, this.tree, this.timeline, this.peers, this.send, this.detail]) pane.reset()
     this.arrivals = []
-    this.send.connect()
-    this.detail.forget()
   }
 
   follow() {
@@ -122,21 +111,19 @@ class Inspector {
     let wasOffline = false
     this.following = this.client.follow(this.store, [], null, {
       onLog: (actions, { skipped }) => this.arrived(actions, skipped),
-      onStatus: (status, { why, since, error }) => {
+      onStatus: (status, { why, error }) => {
         if (error?.status === 401) return this.refused(error)
         if (wasOffline) this.log.reconnected()
         wasOffline = status === 'offline'
-        if (status === 'live') this.checkPosition()
-        this.status = { status, since, why: why ?? error?.message ?? null }
+        this.status = { status, why: why ?? error?.message }
         this.heads()
+        // The primary may have begun a new epoch or lineage, which the log does not say.
+        if (status === 'live') this.get('state', { path: '', limit: 1 }).then(({ position }) => this.seen(position), () => {})
       },
     })
   }
-  /** A new lineage or epoch is not part of the log. */
-  checkPosition() { this.get('state', { path: '', limit: 1 }).then(({ position }) => this.seen(position), () => {}) }
 
   has(feature) { return this.features.includes(feature) }
-
   async get(route, params) {
     const { store } = this
     try {
@@ -153,66 +140,54 @@ class Inspector {
   // MARK: What arrives
 
   arrived(actions, skipped) {
-    const last = this.log.append({ actions, skipped })
-    if (!last) return
-    const revision = last.update ? last.update.to : last.revision
-    if (!(revision <= this.live.revision)) this.live.revision = revision
-    this.delay = last.delay ?? null
+    this.log.append(actions, skipped)
+    const last = actions.at(-1), revision = last?.update?.to ?? last?.revision ?? 0
+    this.live.revision = Math.max(revision, this.live.revision)
+    this.delay = last?.delay
     this.arrivals.push([performance.now(), actions.length + skipped])
     this.headsSoon()
   }
 
   /** The live position in an answer. */
   seen(position) {
-    const before = this.live.lineage
-    if (before === position.lineage) {
-      this.live = { ...position, revision: Math.max(position.revision, position.epoch > this.live.epoch ? 0 : this.live.revision) }
-      return this.headsSoon()
-    }
-    this.live = position
+    const before = this.live.lineage, isSame = before === position.lineage
+    const revision = isSame && position.epoch === this.live.epoch ? Math.max(position.revision, this.live.revision) : position.revision
+    this.live = { ...position, revision }
     view.lineage = position.lineage
     if (this.linked && !position.lineage.startsWith(this.linked)) {
       const shown = view.at == null ? '' : ` Revision ${group(view.at)} of the link is not shown.`
       this.notice(`This link is of another history, ${this.linked.slice(0, 8)}: the store now has ${position.lineage.slice(0, 8)}.${shown}`)
-      view.at = null
+      Object.assign(view, { at: null, follow: true })
     }
     this.linked = null
-    if (before !== null) {
+    if (before !== null && !isSame) {
       this.notice(`The store has begun a new history, ${position.lineage.slice(0, 8)}: the log was cleared.`)
       this.reset()
       this.go(null)
     }
-    this.refresh()
+    this.headsSoon()
   }
-
   /** The position of a state of history: the end of a batch. */
   shown(position) {
-    this.at = position
-    this.heads()
+    this.at = position.revision
+    this.headsSoon()
   }
-
   pruned(error) {
-    if (error.oldest == null || view.at == null) return this.notice(error.message)
-    this.notice(error.message, button(`Go to revision ${group(error.oldest)}`, () => { this.notice(''); this.go(error.oldest) }))
+    const { oldest } = error
+    this.notice(error.message, oldest != null && button(`Go to revision ${group(oldest)}`, () => { this.notice(''); this.go(oldest) }))
   }
 
   tick() {
-    if (document.hidden || !this.store || !this.client) return
-    this.count = (this.count ?? 0) + 1
+    if (document.hidden || !this.store) return
+    this.ticks += 1
     this.tree.refresh()
-    if (this.count % 2) {
-      this.log.drawChips()
-      this.log.pollFound()
-      this.detail.refresh()
-      this.timeline.refresh()
-      this.timeline.schedule()
-      this.headsSoon()
-    }
-    if (this.count % 20 === 0 || (view.name === 'peers' && this.count % 4 === 0)) this.refreshHealth()
-  }
-  async refreshHealth() {
-    if (view.name === 'peers') await this.peers.refresh()
-    await this.peers.refreshHealth(view.name === 'peers')
+    if (this.ticks % 2) return
+    this.log.drawChips()
+    this.log.poll()
+    this.detail.refresh()
+    this.timeline.refresh()
+    this.headsSoon()
+    if (this.ticks % 20 === 0 || (view.name === 'peers' && this.ticks % 4 === 0)) this.peers.refresh()
   }
 
   // MARK: Navigation
@@ -221,37 +196,30 @@ class Inspector {
   async go(revision, id = null) {
     if (revision == null || revision > (this.live.revision ?? Infinity)) {
       Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' })
-      this.at = null
       this.refresh()
       return this.log.list.scrollToEnd()
     }
     if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
-    const { rows } = this.log, known = rows.after(revision) - 1
-    const isKnown = known >= 0 && !rows.gap[known] && rows === this.log.memory
-    Object.assign(view, { at: isKnown ? rows.to[known] : revision, selected: id, follow: false })
-    const { at } = view
-    if (this.at?.revision !== at) this.at = null
+    const { rows, memory } = this.log, known = rows === memory ? rows.after(revision) - 1 : -1
+    const at = known >= 0 && !rows.gap[known] ? rows.to[known] : revision
+    Object.assign(view, { at, selected: id, follow: false })
+    this.at = this.atTime = null
     this.refresh()
     const i = await this.log.locate(at)
     if (at !== view.at) return
     if (i >= 0) {
-      if (rows === this.log.memory) view.at = rows.to[i]
+      if (rows === memory) view.at = rows.to[i]
       view.selected ??= rows.idOf(i)
       this.atTime = rows.time[i]
-    } else this.atTime = null
+    }
     if (view.selected) this.log.reveal()
     this.refresh()
   }
-
   async step(direction) {
     if (view.at == null && direction > 0) return
     const next = await this.log.neighbour(view.at ?? this.live.revision, direction)
-    if (next !== null) this.go(next)
-    else if (direction > 0) this.go(null)
+    if (next !== null || direction > 0) this.go(next)
     else this.toast('No earlier batch is known')
-  }
-  first() {
-    if (this.timeline.data) this.go(this.timeline.data.oldest)
   }
 
   setFilter(text) {
@@ -262,45 +230,39 @@ class Inspector {
   }
   find(text) {
     view.find = $('tree-filter').value = text
-    const done = this.tree.search()
     this.refresh()
-    return done
+    return this.tree.search()
   }
   showActions(path) { this.setFilter('path:' + path) }
   blame(path = view.path) {
-    view.path = path
-    view.pane = 'blame'
+    Object.assign(view, { path, pane: 'blame' })
     this.refresh()
   }
   show(name) {
     view.name = name
     this.refresh()
-    if (name === 'peers') this.refreshHealth()
+    this.peers.refresh()
   }
 
-  // MARK: Texts
+  // MARK: Messages
 
   async copying(make, name) {
     try {
-      const text = this.copied = await make()
-      await write(text)
+      this.copied = await make()
+      await write(this.copied)
       this.toast('copied ' + name)
     } catch (error) { this.notice(`${name}: ${error.message}`) }
   }
-  copyValue(path) {
-    return this.copying(async () => json((await this.get('state', { path, whole: true, at: view.at ?? undefined })).value, '', '  '), 'the value')
-  }
-  replicaCommand(path) { return `statecast-replica --store ${quoted(this.store)} --select ${quoted(path)}` }
-
   toast(text) {
     setText($('toast'), text)
     $('toast').hidden = false
     clearTimeout(this.toastTimer)
     this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 1500)
   }
-  notice(text, ...more) {
+  notice(text, more) {
     $('notice').hidden = !text
-    $('notice').replaceChildren(element('span', {}, printable(text)), element('span', { class: 'grow' }), ...more, button('Close', () => this.notice('')))
+    const close = button('Close', () => this.notice(''))
+    $('notice').replaceChildren(element('span', { class: 'grow' }, printable(text)), ...[more].filter(Boolean), close)
   }
 
   // MARK: Drawing
@@ -316,22 +278,19 @@ class Inspector {
     for (const list of [this.log.list, this.tree.list, this.peers.list, this.timeline]) list.schedule()
     saveURL()
   }
-
   /** At most 15 times a second. */
   headsSoon() { this.headsTimer ??= setTimeout(() => { this.headsTimer = null; this.heads() }, 66) }
   heads() {
-    const { revision, epoch, lineage } = this.live, now = performance.now()
-    this.arrivals = this.arrivals.filter(([time]) => now - time < 3000)
-    const rate = this.arrivals.reduce((sum, [, count]) => sum + count, 0) / 3
+    const { revision, epoch, lineage } = this.live, { status, why } = this.status, isHistory = view.at != null, now = performance.now()
+    this.arrivals = this.arrivals.filter(([time]) => now - time < RATE_WINDOW)
+    const rate = this.arrivals.reduce((sum, [, count]) => sum + count, 0) * 1000 / RATE_WINDOW
     setText($('f-rev'), group(revision))
     setText($('f-epoch'), group(epoch))
     setText($('f-lineage'), lineage?.slice(0, 8) ?? UNKNOWN)
-    $('f-lineage').title = lineage ?? ''
-    setText($('f-rate'), this.status.status === 'live' ? rate < 10 ? rate.toFixed(1) : group(Math.round(rate)) : UNKNOWN)
+    setText($('f-rate'), status === 'live' ? rate < 10 ? rate.toFixed(1) : group(Math.round(rate)) : UNKNOWN)
     setText($('f-lag'), duration(this.delay))
-    const { status, why } = this.status, isHistory = view.at != null
     $('live').className = 'live' + (isHistory ? ' hist' : status === 'live' ? '' : ' stale')
-    setText($('live'), (isHistory ? 'history' : '') + (isHistory && status !== 'live' ? ', ' : '') + (isHistory && status === 'live' ? '' : status))
+    setText($('live'), [isHistory && 'history', !(isHistory && status === 'live') && status].filter(Boolean).join(', '))
     $('live').title = why ?? ''
     setText($('mode'), this.has('send') ? 'sending allowed' : 'read only')
     $('mode').classList.toggle('on', this.has('send'))
@@ -339,32 +298,18 @@ class Inspector {
     $('golive').setAttribute('aria-pressed', !isHistory)
     this.log.heads()
     this.tree.heads()
-    this.banner()
+    $('history').hidden = !isHistory
+    if (isHistory) this.banner(this.at ?? view.at)
   }
-
-  banner() {
-    const at = this.at?.revision ?? view.at, behind = this.live.revision - at
-    const key = view.at == null ? '' : [at, this.atTime].join()
-    $('history').hidden = view.at == null
-    setText($('behind'), `, ${group(Math.max(0, behind))} before live`)
-    if (key === this.bannerKey) return
-    this.bannerKey = key
+  banner(at) {
     setText($('viewed'), group(at))
-    setText($('viewed-time'), this.atTime ? ` of ${clock(this.atTime)} UTC` : '')
-    const commands = journalCommands(at, null)
-    $('commands').replaceChildren(...commands.map(command => element('button',
-      { title: 'Copy this command; DIR is the directory of the journal', onclick: () => this.copying(() => command, command) }, command)))
+    setText($('viewed-time'), (this.atTime ? ` of ${clock(this.atTime)} UTC` : '') + `, ${group(Math.max(0, this.live.revision - at))} before live`)
+    if (this.commandsAt === at) return
+    this.commandsAt = at
+    const title = 'Copy this command; DIR is the directory of the journal'
+    const copy = command => element('button', { title, onclick: () => this.copying(() => command, command) }, command)
+    $('commands').replaceChildren(...journalCommands(at).map(copy))
   }
-}
-
-async function write(text) {
-  try { return await navigator.clipboard.writeText(text) } catch { /* not a secure context, or not permitted */ }
-  const area = element('textarea', { class: 'sr', 'aria-hidden': 'true' })
-  area.value = text
-  document.body.append(area)
-  area.select()
-  document.execCommand('copy')
-  area.remove()
 }
 
 window.inspector = new Inspector()

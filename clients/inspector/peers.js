@@ -1,10 +1,13 @@
 // Peers sorted by lag, and health: checks with a fixed meaning, series, and the gateway itself.
 import { VirtualList } from './virtual.js'
-import { $, bytes, duration, element, group, instant, pairs, printable, section, setText, UNKNOWN } from './format.js'
+import { view } from './view.js'
+import { $, bytes, duration, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
 
-const COLUMNS = [['name', 'name'], ['kind', 'kind'], ['user', 'user'], ['address', 'address'], ['status', 'status'],
-  ['lag', 'revisions behind'], ['delay', 'delay'], ['heard', 'heard'], ['rate', 'actions/s']]
-const SERIES = [['actions', 'actions a second', group], ['rejected', 'rejected a second', group], ['updateBytes', 'update bytes', bytes],
+const number = value => value == null ? UNKNOWN : value.toFixed(1)
+const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
+  ['status', 'status', String], ['lag', 'revisions behind', group], ['delay', 'delay', duration], ['heard', 'heard', duration],
+  ['rate', 'actions/s', number]]
+const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number], ['updateBytes', 'update bytes', bytes],
   ['lag', 'revisions behind, worst replica', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 
@@ -16,67 +19,62 @@ export class Peers {
 
   constructor(app) {
     this.app = app
+    const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
     this.list = new VirtualList($('peer-list'), {
       role: 'row', className: 'peer', host: $('peers'), count: () => this.rows.length, active: () => this.active,
-      build: () => COLUMNS.map(([key]) => element('span', { role: 'gridcell', class: key },
-        key === 'lag' && [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6', 'aria-hidden': 'true' }, element('rect', { height: 6 }))])),
+      build: () => COLUMNS.map(([key]) => element('span', { role: 'gridcell', class: key }, key === 'lag' && bar())),
       draw: (row, cells, index) => this.draw(row, cells, this.rows[index]),
     })
     $('peer-filter').addEventListener('input', () => this.arrange())
     $('peer-list').addEventListener('mousedown', event => { this.active = this.list.indexOf(event.target); this.list.schedule() })
-    const heads = COLUMNS.map(([key, text]) => element('button', { 'data-sort': key, onclick: () => { this.sort = key; this.arrange() } }, text))
-    $('peer-cols').replaceChildren(...heads.map(head => element('span', { role: 'columnheader', class: head.dataset.sort }, head)))
+    this.heads = COLUMNS.map(([key, text]) => element('span', { role: 'columnheader', class: key },
+      element('button', { onclick: () => { this.sort = key; this.arrange() } }, text)))
+    $('peer-cols').replaceChildren(...this.heads)
   }
+  reset() { this.answer = this.error = null }
 
-  reset() { this.answer = null; this.rows = []; this.health = null }
-
+  /** Health is also read for the number in the tab. */
   async refresh() {
+    const isShown = view.name === 'peers'
     try {
-      this.answer = await this.app.get('peers', { sort: 'lag' })
+      if (isShown) this.answer = await this.app.get('peers', { sort: 'lag' })
       this.error = null
     } catch (error) { this.error = error }
     this.arrange()
+    try { this.health(await this.app.get('health'), isShown) } catch (error) {
+      if (isShown) $('health').replaceChildren(section(null, note(error.message, 'error')))
+    }
   }
 
   /** Filters and sorts. What is not known comes last. */
   arrange() {
-    const peers = this.answer?.peers ?? [], text = $('peer-filter').value.toLowerCase()
-    const matches = peer => !text || `${peer.name} ${peer.user ?? ''} ${peer.address ?? ''}`.toLowerCase().includes(text)
-    this.rows = peers.filter(peer => (this.kind === 'all' || peer.kind === this.kind) && matches(peer))
-    const rank = peer => peer[this.sort] ?? (this.sort === 'lag' ? -1 : null)
-    this.rows.sort((a, b) => {
-      const [x, y] = [rank(a), rank(b)]
-      if (x === null || y === null) return (x === null) - (y === null)
-      return typeof x === 'number' ? y - x : String(x).localeCompare(String(y))
+    const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
+    const passes = peer => !words || `${peer.name} ${peer.user ?? ''} ${peer.address ?? ''}`.toLowerCase().includes(words)
+    const isNumeric = COLUMNS.find(([key]) => key === this.sort)[2] !== String, count = status => peers.filter(peer => peer.status === status).length
+    this.rows = peers.filter(peer => (this.kind === 'all' || peer.kind === this.kind) && passes(peer)).sort((a, b) => {
+      const [x, y] = [a[this.sort], b[this.sort]]
+      return x == null || y == null ? Number(x == null) - Number(y == null) : isNumeric ? y - x : x.localeCompare(y)
     })
-    const count = status => peers.filter(peer => peer.status === status).length
-    const why = this.error?.message ?? (this.answer && !this.answer.reported ? `Replicas and senders are not reported: ${this.answer.why ?? 'unknown'}` : '')
     setText($('peer-count'), this.answer ? `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale` : '')
-    setText($('peer-why'), why)
-    for (const head of $('peer-cols').children) {
-      const isSorted = head.firstChild.dataset.sort === this.sort
-      if (isSorted) head.setAttribute('aria-sort', typeof peers[0]?.[this.sort] === 'number' || this.sort === 'lag' ? 'descending' : 'ascending')
+    setText($('peer-why'), this.error?.message ?? (reported === false ? `Replicas and senders are not reported: ${why ?? UNKNOWN}` : ''))
+    this.heads.forEach((head, index) => {
+      if (COLUMNS[index][0] === this.sort) head.setAttribute('aria-sort', isNumeric ? 'descending' : 'ascending')
       else head.removeAttribute('aria-sort')
-    }
-    const kinds = ['all', ...new Set(peers.map(peer => peer.kind))]
-    const choices = kinds.map(kind => element('button', { 'aria-pressed': kind === this.kind, onclick: () => { this.kind = kind; this.arrange() } }, kind))
-    if (kinds.join() + this.kind !== this.kinds) $('peer-kind').replaceChildren(...choices)
-    this.kinds = kinds.join() + this.kind
+    })
+    const choice = kind => element('button', { 'aria-pressed': kind === this.kind, onclick: () => { this.kind = kind; this.arrange() } }, kind)
+    const kinds = ['all', ...new Set(peers.map(peer => peer.kind))], key = kinds.join() + this.kind
+    if (key !== this.kinds) $('peer-kind').replaceChildren(...kinds.map(choice))
+    this.kinds = key
     this.list.schedule()
   }
-
   draw(row, cells, peer) {
-    if (peer.status === 'slow') row.classList.add('warn')
-    if (peer.status === 'stale') row.classList.add('bad')
-    const text = value => value == null ? UNKNOWN : printable(value)
-    const texts = [peer.name, text(peer.kind), text(peer.user), text(peer.address), text(peer.status), null, duration(peer.delay),
-      peer.heard == null ? UNKNOWN : duration(peer.heard), peer.rate == null ? UNKNOWN : peer.rate.toFixed(1)]
-    texts.forEach((each, index) => { if (each !== null) setText(cells[index], printable(each)) })
-    const [label, bar] = cells[5].children
-    setText(label, group(peer.lag))
-    bar.firstChild.setAttribute('width', peer.lag ? Math.min(100, Math.log10(peer.lag + 1) * 20) : 0)
+    row.classList.toggle('warn', peer.status === 'slow')
+    row.classList.toggle('bad', peer.status === 'stale')
+    COLUMNS.forEach(([key, , format], index) => {
+      setText(key === 'lag' ? cells[index].firstChild : cells[index], peer[key] == null ? UNKNOWN : printable(format(peer[key])))
+    })
+    row.querySelector('rect').setAttribute('width', peer.lag ? Math.min(100, Math.log10(peer.lag + 1) * 20) : 0)
   }
-
   move(step) {
     this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + step))
     this.list.reveal(this.active)
@@ -84,65 +82,42 @@ export class Peers {
 
   // MARK: Health
 
-  async refreshHealth(isVisible) {
-    try {
-      this.health = await this.app.get('health')
-    } catch (error) {
-      if (isVisible) $('health').replaceChildren(section(null, element('p', { class: 'note error', role: 'alert' }, error.message)))
-      return
-    }
-    const { checks } = this.health, bad = checks.filter(check => check.status === 'warn' || check.status === 'bad').length
-    setText($('alarm'), bad ? String(bad) : '')
-    $('alarm').hidden = !bad
-    $('alarm').title = `${bad} checks are not good`
-    const digest = checks.find(check => check.id === 'digest')
-    setText($('f-digest'), !digest || digest.status === 'unknown' ? UNKNOWN : digest.status === 'ok' ? 'equal' : 'different')
+  health({ checks, series, gateway }, isShown) {
+    const bad = checks.filter(check => check.status === 'warn' || check.status === 'bad').length
+    setText($('alarm'), `${bad}`)
+    Object.assign($('alarm'), { hidden: !bad, title: `${bad} checks are not good` })
+    const digest = checks.find(check => check.id === 'digest')?.status
+    setText($('f-digest'), { ok: 'equal', warn: 'different', bad: 'different' }[digest] ?? UNKNOWN)
     setText($('health-sum'), `${checks.filter(check => check.status === 'ok').length} of ${checks.length} checks are good`)
-    if (isVisible) $('health').replaceChildren(this.checks(), this.charts(), this.gateway(), this.clients())
+    if (isShown) $('health').replaceChildren(this.checks(checks), this.charts(series), this.gateway(gateway))
   }
-
-  checks() {
-    const row = ({ status, title, value, note }) => element('tr', {},
-      element('td', {}, element('span', { class: 'dot ' + status, role: 'img', 'aria-label': status }, MARKS[status] ?? '?')),
-      element('td', {}, printable(title), element('small', {}, printable(note ?? ''))), element('td', {}, printable(value ?? UNKNOWN)))
-    return section(null, element('table', { class: 'checks' }, this.health.checks.map(row)))
+  checks(checks) {
+    return section(null, element('table', { class: 'checks' }, checks.map(({ status, title, value, note: more }) => element('tr', {},
+      element('td', {}, element('span', { class: 'dot ' + status, role: 'img', 'aria-label': status }, MARKS[status])),
+      element('td', {}, printable(title), element('small', {}, printable(more ?? ''))), element('td', {}, printable(value ?? UNKNOWN))))))
   }
-
-  charts() {
-    const { series } = this.health
-    const shown = SERIES.filter(([key]) => series[key]?.some(value => value !== null))
-    const chart = ([key, title, text]) => {
-      const values = series[key], last = text(values.findLast(value => value !== null))
+  charts(series) {
+    const charts = SERIES.filter(([key]) => series[key]?.some(value => value !== null)).map(([key, title, format]) => {
+      const values = series[key], last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
       return element('div', { class: 'chart' }, element('div', {}, element('span', {}, title), element('b', {}, last)),
-        element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${title}: ${last}` },
-          element('path', { d: line(values) })))
-    }
-    return section('Last 15 minutes', shown.length ? element('div', { class: 'charts' }, shown.map(chart)) : 'Not known yet.')
+        element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, element('path', { d: line(values) })))
+    })
+    return section('Last 15 minutes', charts.length ? element('div', { class: 'charts' }, charts) : 'Not known yet.')
   }
-
-  gateway() {
-    const { version, process, memory, since, connections, streams, history } = this.health.gateway
+  gateway({ version, process, memory, since, connections, streams, history }) {
     const used = ([count, most]) => `${group(count)} of ${group(most)}`
-    const kept = history && `${group(history.oldest)} to live, ${group(history.records)} records, ${bytes(history.bytes)}`
-    return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)],
-      ['since', instant(since)], ['connections', used(connections)], ['streams', used(streams)], ['history', kept ?? 'no journal'],
-      ['snapshots', history && group(history.snapshots)], ['epochs', history && group(history.epochs)]]))
-  }
-
-  clients() {
-    const rows = (this.answer?.clients ?? []).slice(0, 20).map(({ address, streams, lag, bytes: sent }) => element('tr', {},
-      [printable(address), `${group(streams)} streams`, `${group(lag)} behind`, bytes(sent)].map(text => element('td', {}, text))))
-    return section('Its clients', rows.length ? element('table', { class: 'blame' }, element('tbody', {}, rows)) : 'Not known yet.')
+    const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
+      element('div', {}, printable(`${address}  ${open} streams, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
+    return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
+      ['connections', used(connections)], ['streams', used(streams)],
+      ['history', history ? `${group(history.oldest)} to live, ${group(history.records)} records, ${bytes(history.bytes)}` : 'no journal'],
+      ['snapshots', history && group(history.snapshots)], ['epochs', history && group(history.epochs)], ['clients', clients]]))
   }
 }
 
 /** The path of a series; it is interrupted where a value is unknown. */
 function line(values) {
-  const top = Math.max(1e-9, ...values.filter(value => value !== null))
-  let path = '', isDrawing = false
-  values.forEach((value, index) => {
-    if (value !== null) path += `${isDrawing ? 'L' : 'M'}${(index / Math.max(1, values.length - 1) * 300).toFixed(1)} ${(36 - value / top * 33).toFixed(1)}`
-    isDrawing = value !== null
-  })
-  return path
+  const top = Math.max(1e-9, ...values.map(value => value ?? 0)), x = index => (index / Math.max(1, values.length - 1) * 300).toFixed(1)
+  return values.map((value, index) => value === null ? ''
+    : `${(values[index - 1] ?? null) === null ? 'M' : 'L'}${x(index)} ${(36 - value / top * 33).toFixed(1)}`).join('')
 }

@@ -1,60 +1,47 @@
 // Actions in memory, in the order of the journal, in columns. Where actions are missing, one row is a gap.
 import { summary, bytes } from './format.js'
 
-const SLACK = 5000
+const SLACK = 5000, NUMBERS = ['sequence', 'index', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
 const SHARED = new Map()
 
 /** One copy of equal texts. */
 function shared(text) {
-  const known = SHARED.get(text)
-  if (known !== undefined) return known
   if (SHARED.size > 5000) SHARED.clear()
-  SHARED.set(text, text)
-  return text
+  if (!SHARED.has(text)) SHARED.set(text, text)
+  return SHARED.get(text)
+}
+
+const parsed = id => id.split('.').map(Number)
+function compare(a, b) {
+  const [sequence, index] = parsed(a), [otherSequence, otherIndex] = parsed(b)
+  return sequence - otherSequence || index - otherIndex
 }
 
 export class ActionRows {
   count = 0
-  /** Rows in memory by the name of the action; rejected ones count in `rejected` only. */
-  names = new Map()
   rejected = 0
+  /** Rows in memory by the name of the action, without rejected ones. */
+  names = new Map()
 
+  /** Columns; all actions of a batch have the same `sequence`. `gap`: 0 is an action, otherwise the number that is missing, or -1. */
   constructor(capacity) {
-    this.capacity = capacity
     const size = capacity + 2 * SLACK
-    this.sequence = new Float64Array(size) // the record: all actions of a batch have the same
-    this.index = new Float64Array(size)
-    this.revision = new Float64Array(size)
-    this.from = new Float64Array(size)
-    this.to = new Float64Array(size)
-    this.time = new Float64Array(size)
-    this.session = new Float64Array(size) // its first 32 bits; NaN without one
+    this.capacity = capacity
+    for (const name of NUMBERS) this[name] = new Float64Array(size)
+    for (const name of TEXTS) this[name] = new Array(size).fill('')
     this.delay = new Float32Array(size) // NaN if unknown
     this.isRejected = new Uint8Array(size)
-    this.gap = new Int32Array(size) // 0: an action; otherwise how many are missing here, -1 if that is unknown
-    this.action = new Array(size).fill('')
-    this.code = new Array(size).fill('')
-    this.user = new Array(size).fill('')
-    this.text = new Array(size).fill('')
-    this.columns = Object.values(this).filter(value => typeof value === 'object' && 'copyWithin' in value)
+    this.gap = new Int32Array(size)
+    this.columns = [...NUMBERS, ...TEXTS, 'delay', 'isRejected', 'gap'].map(name => this[name])
   }
 
-  sessionOf(i) { return Number.isNaN(this.session[i]) ? '' : this.session[i].toString(16).padStart(8, '0') }
   idOf(i) { return this.sequence[i] + '.' + this.index[i] }
   isSameBatch(i, j) { return !this.gap[i] && !this.gap[j] && this.sequence[i] === this.sequence[j] }
-
   clear() {
     this.count = this.rejected = 0
     this.names.clear()
   }
 
-  /** The first entry at or after an id. */
-  lowerBound(id) {
-    const [sequence, index] = id.split('.').map(Number)
-    return this.bisect(i => this.sequence[i] < sequence || (this.sequence[i] === sequence && this.index[i] < index))
-  }
-  /** The first entry that ends after a revision. */
-  after(revision) { return this.bisect(i => this.to[i] <= revision) }
   bisect(isBefore) {
     let low = 0, high = this.count
     while (low < high) {
@@ -64,108 +51,90 @@ export class ActionRows {
     }
     return low
   }
+  /** The first entry at or after an id. */
+  lowerBound(id) {
+    const [sequence, index] = parsed(id)
+    return this.bisect(i => this.sequence[i] < sequence || (this.sequence[i] === sequence && this.index[i] < index))
+  }
   find(id) {
     const i = this.lowerBound(id)
     return i < this.count && !this.gap[i] && this.idOf(i) === id ? i : -1
   }
+  /** The first entry that ends after a revision. */
+  after(revision) { return this.bisect(i => this.to[i] <= revision) }
 
+  /** Sets an entry from a row of the API, which is an action or, without a journal, an update. */
   set(i, row) {
-    const update = row.update
-    const [sequence, index] = update ? [update.to, 0] : row.id.split('.').map(Number)
-    const batch = update ?? row.batch
-    this.sequence[i] = sequence
-    this.index[i] = index
-    this.revision[i] = update ? update.to : row.revision
-    this.from[i] = batch.from
-    this.to[i] = batch.to
-    this.time[i] = row.time
-    this.session[i] = row.session ? parseInt(row.session.slice(0, 8), 16) : NaN
-    this.delay[i] = row.delay ?? NaN
-    this.isRejected[i] = row.status === 'rejected' ? 1 : 0
-    this.gap[i] = 0
+    const { update } = row, batch = update ?? row.batch
+    const [sequence, index] = update ? [update.to, 0] : parsed(row.id)
+    const numbers = [sequence, index, update ? update.to : row.revision, batch.from, batch.to, row.time]
+    NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
     this.action[i] = shared(update ? 'update' : row.action ?? `(${row.kind})`)
     this.code[i] = shared(row.code ?? '')
     this.user[i] = shared(row.user ?? '')
+    this.session[i] = shared(row.session?.slice(0, 8) ?? '')
     this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
+    this.delay[i] = row.delay ?? NaN
+    this.isRejected[i] = Number(row.status === 'rejected')
+    this.gap[i] = 0
     this.tally(i, 1)
   }
-
   setGap(i, missing) {
+    for (const name of TEXTS) this[name][i] = ''
     this.gap[i] = missing
+    this.isRejected[i] = 0
     this.sequence[i] = i ? this.sequence[i - 1] : -1
     this.index[i] = i ? this.index[i - 1] + 0.5 : 0
     this.revision[i] = this.to[i] = i ? this.to[i - 1] : 0
-    this.action[i] = this.code[i] = this.user[i] = this.text[i] = ''
-    this.isRejected[i] = 0
   }
-
   tally(i, sign) {
     if (this.gap[i]) return
     if (this.isRejected[i]) this.rejected += sign
     else {
       const left = (this.names.get(this.action[i]) ?? 0) + sign
-      if (left) this.names.set(this.action[i], left)
-      else this.names.delete(this.action[i])
+      left ? this.names.set(this.action[i], left) : this.names.delete(this.action[i])
     }
   }
 
   /** Replaces `removed` entries at `i` by `added` unset ones. */
   splice(i, removed, added) {
     for (let j = i; j < i + removed; j++) this.tally(j, -1)
-    if (added !== removed) for (const column of this.columns) column.copyWithin(i + added, i + removed, this.count)
+    for (const column of this.columns) column.copyWithin(i + added, i + removed, this.count)
     this.count += added - removed
   }
 
-  /** Appends rows in order, after a gap if `skipped` is not 0. Returns false if earlier entries have moved. */
-  append(rows, skipped) {
+  /** Appends the rows that are new, after a gap if `missing` is not 0. */
+  append(rows, missing) {
     const last = this.count - 1
-    const isKnown = row => last >= 0 && !row.update && this.sequence[last] >= 0 && this.lowerBound(row.id) <= last
-    const fresh = rows.filter(row => !isKnown(row))
-    if (skipped && fresh.length) {
-      if (last >= 0 && this.gap[last]) this.gap[last] = this.gap[last] < 0 || skipped < 0 ? -1 : this.gap[last] + skipped
-      else this.setGap(this.count++, skipped)
+    const fresh = rows.filter(row => row.update || last < 0 || this.lowerBound(row.id) > last)
+    if (missing && fresh.length) {
+      if (last >= 0 && this.gap[last]) this.gap[last] = Math.min(missing, this.gap[last]) < 0 ? -1 : this.gap[last] + missing
+      else this.setGap(this.count++, missing)
     }
     for (const row of fresh) this.set(this.count++, row)
-    return fresh
   }
 
-  /**
-   * Fills a part of the gap at `g` with rows in order. `isOpenBefore`, `isOpenAfter`: more are missing on that side. Rows that lie outside
-   * the gap close it there. Returns the number of entries by which the later ones move.
-   */
+  /** Fills the gap at `g`, which stays open where more is missing. Rows beyond the gap close it on that side. */
   fill(g, rows, isOpenBefore, isOpenAfter) {
     const missing = this.gap[g]
     const isAfterPrevious = row => g === 0 || compare(row.id, this.idOf(g - 1)) > 0
     const isBeforeNext = row => g === this.count - 1 || compare(row.id, this.idOf(g + 1)) < 0
-    const inside = rows.filter(row => isAfterPrevious(row) && isBeforeNext(row)).slice(-SLACK)
+    const inside = rows.filter(row => isAfterPrevious(row) && isBeforeNext(row))
     if (rows.length && !isAfterPrevious(rows[0])) isOpenBefore = false
     if (rows.length && !isBeforeNext(rows.at(-1))) isOpenAfter = false
     const left = missing > inside.length && isOpenBefore !== isOpenAfter ? missing - inside.length : -1
-    const added = inside.length + Number(isOpenBefore) + Number(isOpenAfter)
-    this.splice(g, 1, added)
-    let i = g
-    if (isOpenBefore) this.setGap(i++, left)
-    for (const row of inside) this.set(i++, row)
-    if (isOpenAfter) this.setGap(i, left)
-    return added - 1
+    this.splice(g, 1, inside.length + Number(isOpenBefore) + Number(isOpenAfter))
+    if (isOpenBefore) this.setGap(g++, left)
+    for (const row of inside) this.set(g++, row)
+    if (isOpenAfter) this.setGap(g, left)
   }
 
-  /** Drops the entries farthest from `viewed` if there are too many, and leaves a gap. Returns how many went before `viewed`, or null. */
+  get isFull() { return this.count >= this.capacity + SLACK }
+  /** Drops the entries farthest from the one viewed. A gap stays if they can be loaded again, or newer ones follow. */
   evict(viewed, canLoad) {
-    const excess = this.count - this.capacity
-    if (excess < SLACK) return null
-    const dropsOld = viewed >= excess + 100
-    const start = dropsOld ? 0 : this.count - excess - 1
-    const leavesGap = canLoad || !dropsOld
-    let missing = start === 0 ? -1 : 0
-    for (let i = start; i <= start + excess && missing >= 0; i++) missing = this.gap[i] < 0 ? -1 : missing + (this.gap[i] || 1)
-    this.splice(start, excess + 1, Number(leavesGap))
-    if (leavesGap) this.setGap(start, missing)
-    return dropsOld ? excess + 1 - Number(leavesGap) : 0
+    const excess = this.count - this.capacity, dropsOld = viewed > excess + 100, start = dropsOld ? 0 : this.count - excess - 1
+    const gap = Number(canLoad || !dropsOld)
+    this.splice(start, excess + 1, gap)
+    if (gap) this.setGap(start, -1)
   }
-}
-
-export function compare(a, b) {
-  const [sequence, index] = a.split('.').map(Number), [otherSequence, otherIndex] = b.split('.').map(Number)
-  return sequence - otherSequence || index - otherIndex
 }

@@ -2,188 +2,120 @@
 import { view } from './view.js'
 import { $, clock, group } from './format.js'
 
-const REFRESH = 10_000, DRAG = 80
+const REFRESH = 10_000, DRAG = 80, STEPS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: -1000, PageDown: 1000,
+  Home: -Infinity, End: Infinity }
 
 export class Timeline {
+  canvas = $('track')
+
   constructor(app) {
     this.app = app
-    this.canvas = $('track')
-    const { canvas } = this
-    canvas.addEventListener('pointerdown', event => {
-      canvas.setPointerCapture(event.pointerId)
+    const on = (name, run) => this.canvas.addEventListener(name, event => { run(event); this.schedule() })
+    on('pointerdown', event => {
+      this.canvas.setPointerCapture(event.pointerId)
       this.isDragging = true
       this.drag(event)
     })
-    canvas.addEventListener('pointermove', event => {
+    on('pointermove', event => {
       this.hover = event.offsetX
       if (this.isDragging) this.drag(event)
-      this.schedule()
     })
-    canvas.addEventListener('pointerup', () => { this.isDragging = false })
-    canvas.addEventListener('pointerleave', () => { this.hover = null; this.schedule() })
-    canvas.addEventListener('keydown', event => this.key(event))
-    new ResizeObserver(() => this.schedule()).observe(canvas)
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.schedule())
+    on('pointerup', () => { this.isDragging = false })
+    on('pointerleave', () => { this.hover = null })
+    on('keydown', event => this.key(event))
+    new ResizeObserver(() => this.schedule()).observe(this.canvas)
   }
-
   reset() {
-    this.data = null
+    this.data = this.error = null
     this.nextAt = 0
-    this.schedule()
   }
 
   async refresh() {
-    if (!this.app.has('history') || this.isLoading || performance.now() < this.nextAt) return
-    this.isLoading = true
+    this.schedule()
+    if (!this.app.has('history') || performance.now() < this.nextAt) return
+    this.nextAt = performance.now() + REFRESH
     try {
       this.data = await this.app.get('timeline', { buckets: 300 })
-      this.error = null
-    } catch (error) { this.error = error } finally {
-      this.nextAt = performance.now() + REFRESH
-      this.isLoading = false
-      this.schedule()
-    }
+      this.range = [this.data.oldest, Math.max(this.data.newest, this.data.oldest + 1)]
+    } catch (error) { this.error = error }
+    this.schedule()
   }
 
-  get range() { return [this.data.oldest, Math.max(this.data.newest, this.app.live.revision ?? 0, this.data.oldest + 1)] }
-
-  /** Moves the mark at once, and the view when the pointer rests. */
+  /** Moves the mark at once, and the view a little later. */
   drag(event) {
     if (!this.data) return
-    const [first, last] = this.range
-    const share = Math.max(0, Math.min(1, event.offsetX / this.canvas.clientWidth))
+    const [first, last] = this.range, share = Math.max(0, Math.min(1, event.offsetX / this.canvas.clientWidth))
     this.dragged = Math.round(first + share * (last - first))
-    this.schedule()
     this.timer ??= setTimeout(() => {
-      this.timer = null
-      const revision = this.dragged
-      this.dragged = null
-      this.app.go(revision)
+      this.app.go(this.dragged < last ? this.dragged : null)
+      this.timer = this.dragged = null
     }, DRAG)
   }
-
   key(event) {
-    if (!this.data) return
-    const [first, last] = this.range
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: -1000, PageDown: 1000, Home: -Infinity, End: Infinity }[event.key]
-    if (!step) return
+    const step = STEPS[event.key]
+    if (!this.data || !step) return
     event.stopPropagation()
     event.preventDefault()
+    const [first, last] = this.range
     if (Math.abs(step) === 1) this.app.step(step)
     else this.app.go(Math.max(first, Math.min(last, (view.at ?? last) + step)))
   }
+  first() { if (this.data) this.app.go(this.data.oldest) }
 
-  schedule() {
-    if (this.pending) return
-    this.pending = true
-    requestAnimationFrame(() => { this.pending = false; this.paint() })
-  }
-
+  schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
   paint() {
-    const { canvas } = this, ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight
+    const { canvas, app } = this, ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight, base = height - 15
     if (!width) return
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio)
-      canvas.height = Math.round(height * ratio)
-    }
+    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) })
     const draw = canvas.getContext('2d'), style = getComputedStyle(document.documentElement)
     const color = name => style.getPropertyValue('--' + name).trim()
-    draw.setTransform(ratio, 0, 0, ratio, 0, 0)
-    draw.clearRect(0, 0, width, height)
+    const box = (name, ...place) => { draw.fillStyle = color(name); draw.fillRect(...place) }
+    const text = (name, words, align, ...place) => { draw.fillStyle = color(name); draw.textAlign = align; draw.fillText(words, ...place) }
+    draw.scale(ratio, ratio)
     draw.font = '10px ' + color('ui')
-    if (!this.data) {
-      draw.fillStyle = color('dim')
-      draw.fillText(!this.app.has('history') ? 'No journal: no history' : this.error ? this.error.message : '', 4, height / 2)
-      return
+    if (!this.data) return text('dim', app.has('history') ? this.error?.message ?? '' : 'No journal: no history', 'left', 4, height / 2)
+    this.range[1] = Math.max(this.range[1], app.live.revision)
+    const [first, last] = this.range, at = this.dragged ?? view.at ?? last, x = revision => (revision - first) / (last - first) * width
+    this.bars(box, x, base, at, last)
+    const { memory } = app.log, start = x(memory.revision[memory.gap[0] ? 1 : 0])
+    box('line', 0, base, width, 1)
+    if (memory.count > 1) box('accent', start, base, width - start, 1)
+    for (const snapshot of this.data.snapshots) text('dim', '▴', 'center', x(snapshot), base + 9)
+    for (const { epoch, revision } of this.data.epochs) {
+      for (let y = 0; y < base; y += 4) box('dim', Math.round(x(revision)), y, 1, 2)
+      text('dim', 'epoch ' + epoch, 'left', x(revision) + 4, 8)
     }
-    const [first, last] = this.range, base = height - 15
-    const x = revision => (revision - first) / (last - first) * width
-    const at = this.dragged ?? view.at ?? last
-    this.bars(draw, color, x, base, at, last)
-    draw.fillStyle = color('line')
-    draw.fillRect(0, base, width, 1)
-    const start = this.app.log.memory.revision[this.app.log.memory.gap[0] ? 1 : 0]
-    draw.globalAlpha = 0.5
-    draw.fillStyle = color('accent')
-    if (this.app.log.memory.count > 1) draw.fillRect(x(start), base, width - x(start), 2)
-    draw.globalAlpha = 1
-    this.marks(draw, color, x, base)
-    this.scale(draw, color, x, base, width, height)
-    const position = Math.min(width - 1, x(at))
-    draw.fillStyle = color('accent')
-    draw.fillRect(position - 1, 0, 2, base + 4)
+    const power = 10 ** Math.floor(Math.log10(Math.max(1, (last - first) / width * 130)))
+    const step = [1, 2, 5, 10].map(factor => factor * power).find(each => each >= (last - first) / width * 130)
+    for (let revision = Math.ceil(first / step) * step; revision < last; revision += step) {
+      if (x(revision) < 30 || x(revision) > width - 40) continue
+      box('faint', x(revision), base, 1, 4)
+      text('faint', group(revision), 'center', x(revision), height - 2)
+    }
+    const mark = Math.min(width - 1, x(at))
+    box('accent', mark - 1, 0, 2, base + 4)
     draw.beginPath()
-    draw.arc(position, base + 2, 4, 0, 7)
+    draw.arc(mark, base + 2, 4, 0, 7)
     draw.fill()
-    if (this.hover != null) this.label(draw, color, width, base)
+    if (this.hover != null) {
+      const revision = Math.round(first + this.hover / width * (last - first)), time = this.data.buckets.findLast(([from]) => from <= revision)?.[1]
+      const align = this.hover > width - 140 ? 'right' : 'left'
+      box('dim', this.hover, 0, 1, base)
+      text('text', `${group(revision)}  ${time ? clock(time).slice(0, 8) : ''}`, align, this.hover + (align === 'left' ? 5 : -5), 18)
+    }
     for (const [name, value] of [['min', first], ['max', last], ['now', at]]) canvas.setAttribute('aria-value' + name, value)
     canvas.setAttribute('aria-valuetext', `revision ${group(at)}${view.at == null ? ', live' : ''}`)
   }
-
-  /** The height of a bar is the rate of its interval, on a scale of square roots. */
-  bars(draw, color, x, base, at, last) {
-    const { buckets } = this.data
-    const rates = buckets.map(([, time, applied, rejected], i) => {
-      const end = buckets[i + 1]?.[1] ?? Math.max(time + 1, Date.now())
-      return Math.sqrt((applied + (rejected ?? 0)) / Math.max(1, end - time))
-    })
+  /** The height of a bar is the square root of the rate in its interval. */
+  bars(box, x, base, at, last) {
+    const { buckets } = this.data, endOf = i => buckets[i + 1]?.[1] ?? Date.now()
+    const rates = buckets.map(([, time, applied, rejected], i) => Math.sqrt((applied + (rejected ?? 0)) / Math.max(1, endOf(i) - time)))
     const top = Math.max(...rates, 1e-9)
     buckets.forEach(([from, , applied, rejected], i) => {
-      const left = x(from), width = Math.max(1, x(buckets[i + 1]?.[0] ?? last) - left - 1)
-      const tall = Math.max(2, rates[i] / top * (base - 12))
-      draw.fillStyle = color(from <= at ? 'bar' : 'line')
-      draw.fillRect(left, base - tall, width, tall)
-      if (!rejected) return
-      const red = Math.max(2, Math.min(tall, tall * rejected / (applied + rejected) * 4))
-      draw.fillStyle = color('red')
-      draw.fillRect(left, base - red, width, red)
+      const width = Math.max(1, x(buckets[i + 1]?.[0] ?? last) - x(from) - 1), tall = Math.max(2, rates[i] / top * (base - 12))
+      box(from <= at ? 'bar' : 'line', x(from), base - tall, width, tall)
+      const red = rejected ? Math.max(2, Math.min(tall, tall * rejected / (applied + rejected) * 4)) : 0
+      if (red) box('red', x(from), base - red, width, red)
     })
-  }
-
-  marks(draw, color, x, base) {
-    draw.fillStyle = draw.strokeStyle = color('dim')
-    for (const snapshot of this.data.snapshots) {
-      const middle = x(snapshot)
-      draw.beginPath()
-      draw.moveTo(middle, base + 2)
-      draw.lineTo(middle + 3.5, base + 8)
-      draw.lineTo(middle - 3.5, base + 8)
-      draw.fill()
-    }
-    draw.setLineDash([2, 2])
-    for (const { epoch, revision } of this.data.epochs) {
-      draw.beginPath()
-      draw.moveTo(x(revision) + 0.5, 0)
-      draw.lineTo(x(revision) + 0.5, base)
-      draw.stroke()
-      draw.fillText('epoch ' + epoch, x(revision) + 4, 8)
-    }
-    draw.setLineDash([])
-  }
-
-  scale(draw, color, x, base, width, height) {
-    const [first, last] = this.range
-    const raw = (last - first) / Math.max(1, width / 130), power = 10 ** Math.floor(Math.log10(Math.max(1, raw)))
-    const step = [1, 2, 5, 10].map(factor => factor * power).find(each => each >= raw)
-    draw.fillStyle = color('faint')
-    draw.textAlign = 'center'
-    for (let revision = Math.ceil(first / step) * step; revision < last; revision += step) {
-      if (x(revision) < 30 || x(revision) > width - 40) continue
-      draw.fillRect(x(revision), base, 1, 4)
-      draw.fillText(group(revision), x(revision), height - 2)
-    }
-    draw.textAlign = 'left'
-  }
-
-  label(draw, color, width, base) {
-    const [first, last] = this.range, revision = Math.round(first + this.hover / width * (last - first))
-    const bucket = this.data.buckets.findLast(([from]) => from <= revision)
-    const isRight = this.hover > width - 140
-    draw.fillStyle = color('dim')
-    draw.fillRect(this.hover, 0, 1, base)
-    draw.fillStyle = color('text')
-    draw.textAlign = isRight ? 'right' : 'left'
-    draw.fillText(group(revision) + (bucket ? `  ${clock(bucket[1]).slice(0, 8)}` : ''), this.hover + (isRight ? -5 : 5), 18)
-    draw.textAlign = 'left'
   }
 }
