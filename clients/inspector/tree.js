@@ -122,9 +122,9 @@ export class Tree {
     node.children.forEach(inner => this.forget(inner))
   }
 
-  async load(node, page) {
-    if (page.isLoading) return
-    page.isLoading = true
+  /** Loads a page, or waits until it is loaded. */
+  load(node, page) { return page.loading ??= this.fetch(node, page) }
+  async fetch(node, page) {
     const { at } = view, isPin = page.pin !== undefined, path = isPin ? child(node.path, page.pin) : node.path
     try {
       const answer = await this.app.get('state', { path, limit: isPin ? 1 : PAGE, after: isPin ? undefined : page.after, at })
@@ -135,7 +135,7 @@ export class Tree {
       if (at === null) this.app.seen(answer.position)
       else this.app.shown(answer.position)
     } catch (error) { this.fail(node, page, error) } finally {
-      page.isLoading = false
+      page.loading = null
       this.list.schedule()
     }
   }
@@ -201,7 +201,7 @@ export class Tree {
   }
   /** Loads a child that may be far from the pages in memory: then the node shows it and what follows it. */
   async ensure(node, key) {
-    if (!node.pages[0].rows) await this.load(node, node.pages[0])
+    while (!node.pages[0].rows && !node.pages[0].error) await this.load(node, node.pages[0])
     if (isPresent(node, key) || (node.pages[0].rows && node.pages[0].next === null)) return
     const isIndex = node.type === 'array' && Number(key) > 0
     const first = isIndex ? newPage(String(Number(key) - 1)) : { ...newPage(null), pin: key, next: key }

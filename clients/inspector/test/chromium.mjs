@@ -78,7 +78,8 @@ export class Chromium {
     ], { stdio: ['ignore', 'ignore', 'pipe'] })
     const exited = new Promise(done => browser.process.on('exit', done))
     t.after(async () => {
-      browser.connection?.send('Browser.close').catch(() => {})
+      if (browser.connection) browser.connection.send('Browser.close').catch(() => {})
+      else browser.process.kill()
       const timer = setTimeout(() => browser.process.kill('SIGKILL'), 10_000)
       await exited
       clearTimeout(timer)
@@ -213,7 +214,7 @@ export class Tab {
   async key(name) {
     const parts = name === '+' ? ['+'] : name.split('+'), key = parts.pop()
     const modifiers = parts.reduce((sum, part) => sum | MODIFIERS[part], 0)
-    const [windowsVirtualKeyCode, text = key.length === 1 ? key : undefined] = KEYS[key] ?? [key.toUpperCase().charCodeAt(0)]
+    const [windowsVirtualKeyCode, text = key.length === 1 ? key : undefined] = KEYS[key] ?? [/^[a-z\d]$/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0]
     const code = /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : /^\d$/.test(key) ? `Digit${key}` : key === '/' ? 'Slash' : key
     const event = { key, code, modifiers, windowsVirtualKeyCode }
     await this.send('Input.dispatchKeyEvent', { ...event, type: text ? 'keyDown' : 'rawKeyDown', text })

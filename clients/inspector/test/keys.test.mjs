@@ -187,7 +187,7 @@ test('Each shortcut does what the list of keys says, in the order of focus, and 
     await tab.key('ArrowRight')
     await settled(tab, revisions[3])
     await tab.key('Home')
-    await tab.until('the oldest revision is shown', () => inspector.at?.revision === inspector.timeline.data.oldest)
+    await tab.until('the oldest revision is shown', () => inspector.view.at === inspector.timeline.data.oldest)
     await tab.key('Escape')
     await tab.shows('the page is live', null, () => inspector.view.at)
   })

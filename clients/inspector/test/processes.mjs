@@ -172,7 +172,9 @@ export class Cluster {
     }
   }
 
-  // MARK: The journal's tool
+  // MARK: The journal, and its tool
+
+  removeJournal() { rmSync(this.journal, { recursive: true }) }
 
   async stateAt(revision) { return JSON.parse(await output('statecast-journal', ['state', '--at', String(revision), this.journal])) }
   async diff(from, to) { return JSON.parse(await output('statecast-journal', ['diff', '--from', String(from), '--to', String(to), this.journal])) }
