@@ -34,7 +34,7 @@ test('Time travel stands still while live goes on, and equals statecast-journal 
     await visit(tab, chosen[25])
     await settled(tab, chosen[25])
     const shown = async () => [await treeRows(tab), await tab.run(() => [document.querySelector('#viewed').textContent, document.querySelector('#detail').innerText])]
-    await tab.until('the change is shown', () => /→/.test(document.querySelector('#detail h3 .dim')?.parentElement.innerText ?? document.querySelector('#detail').innerText) && document.querySelector('#detail .copy'))
+    await tab.until('the change is shown', () => document.querySelector('#detail .diff') && document.querySelector('#detail .copy'))
     const before = await shown(), live = await tab.run(() => inspector.live.revision)
     await tab.until('live goes on', revision => inspector.live.revision > revision + 40, live)
     await tab.until('the bar shows it', revision => Number(document.querySelector('#f-rev').textContent.replaceAll(',', '')) > revision, live)
@@ -65,7 +65,10 @@ test('Time travel stands still while live goes on, and equals statecast-journal 
         rows++
       }
       // The change that led here, as the pane shows it, and as the tool prints it.
-      const from = await tab.until('the action is selected', () => inspector.log.selectedEntry() >= 0 && inspector.log.rows.from[inspector.log.selectedEntry()] + 1) - 1
+      const from = await tab.until('the action is selected', () => {
+        const { rows } = inspector.log, index = inspector.view.selected ? rows.find(inspector.view.selected) : -1
+        return index >= 0 && rows.to[index] === inspector.view.at && rows.from[index] + 1
+      }) - 1
       const before = await stateAt(from)
       const answer = await tab.run((from, to) => inspector.get('diff', { from, to, limit: 1000 }), from, expected.revision)
       assert.deepEqual(patched(before.state, answer.patch), expected.state, `the change ${from} to ${revision}`)
@@ -93,15 +96,13 @@ test('Time travel stands still while live goes on, and equals statecast-journal 
 
   await t.test('The change to live leads to the live state', async () => {
     await flow.end()
-    const state = await tab.run(async at => {
-      const { position } = await inspector.get('state', { path: '', limit: 1 })
-      return position.revision
-    })
+    const newest = (await cluster.recorded()).at(-1).revision
+    await tab.until('all actions have arrived', newest => inspector.live.revision === newest, newest)
     await visit(tab, chosen[10])
     await settled(tab, chosen[10])
     const answer = await tab.run(from => inspector.get('diff', { from, limit: 1000 }), chosen[10])
-    assert.equal(answer.to, state)
-    if (answer.next === null) assert.deepEqual(patched((await cluster.stateAt(chosen[10])).state, answer.patch), (await cluster.stateAt(state)).state)
+    assert.equal(answer.to, newest)
+    if (answer.next === null) assert.deepEqual(patched((await cluster.stateAt(chosen[10])).state, answer.patch), (await cluster.stateAt(newest)).state)
     await tab.key('Escape')
     await tab.shows('the page is live', null, () => inspector.view.at)
   })
