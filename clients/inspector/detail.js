@@ -8,7 +8,6 @@ const ROWS = 200, PAUSE = 1000
 export class Detail {
   constructor(app) { this.app = app }
   reset() { this.key = null }
-
   /** Shows the pane that the view names. It asks the gateway only if the pane shows something else than before. */
   refresh() {
     for (const tab of document.querySelectorAll('[data-pane]')) tab.setAttribute('aria-selected', tab.dataset.pane === view.pane)
@@ -35,8 +34,6 @@ export class Detail {
     if (key === this.key) $('detail').replaceChildren(...[content].flat())
   }
 
-  // MARK: Change
-
   async change(id) {
     if (!id) return section(null, note('Select an action to see what it changed.'))
     const [row] = (await this.app.get('actions', { id })).actions
@@ -46,7 +43,6 @@ export class Detail {
     const diff = isEmpty ? { ...range, patch: [], next: null } : await this.app.get('diff', { ...range, limit: ROWS })
     return [this.action(row), this.difference(row, diff, isLive), this.copies(row, diff)]
   }
-
   action(row) {
     const ids = this.app.log.batchOf(row.id), { rows } = this.app.log, delay = rows.delay[rows.find(row.id)]
     const place = ids.length > 1 ? `${ids.indexOf(row.id) + 1} of ${ids.length} in its batch` : 'alone in its batch'
@@ -60,7 +56,6 @@ export class Detail {
       pairs([['outcome', outcome], ['from', origin], ['recorded', instant(row.time) + arrival]]),
       row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, payload.split('\n').map(printable).join('\n')))
   }
-
   difference(row, { from, to, patch, next }, isLive) {
     const choose = (span, text, disabled) => element('button', { 'aria-pressed': view.span === span, disabled,
       title: disabled ? 'Go to a revision first' : null, onclick: () => { view.span = span; this.app.refresh() } }, text)
@@ -81,7 +76,6 @@ export class Detail {
       patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} changes are shown.`),
       count > 1 && !isLive && note(`This is the change of the whole batch of ${count}: the journal has no state in between.`))
   }
-
   copies(row, { from, to }) {
     const { app } = this, copy = (name, make) => button(name, () => app.copying(make, name))
     const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
@@ -92,8 +86,6 @@ export class Detail {
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
       copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
   }
-
-  // MARK: Blame
 
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])

@@ -76,7 +76,6 @@ function showKeys() {
 export class Menu {
   constructor(app) { this.app = app }
   get isOpen() { return !$('menu').hidden }
-
   open(x, y, path) {
     const { app } = this, menu = $('menu'), copy = (name, make) => item('Copy ' + name, () => app.copying(make, name))
     const item = (text, run, key) => element('button', { role: 'menuitem', tabindex: -1, onclick: () => { this.close(); run() } },

@@ -1,11 +1,11 @@
 // The log of actions: filters, selection, and loading of what is not in memory.
-import { ActionRows } from './rows.js'
+import { ActionRows, bisect } from './rows.js'
 import { VirtualList } from './virtual.js'
 import { compile, journalQuery, parse } from './filter.js'
 import { view } from './view.js'
 import { $, clock, duration, element, group, setText } from './format.js'
 
-const MEMORY = 50_000, FOUND = 10_000, PAGE = 500, CHIPS = 12, SLOW = 20
+const MEMORY = 50_000, FOUND = 10_000, PAGE = 500, CHIPS = 12, SLOW = 20, PAUSE = 70
 
 export class Log {
   memory = new ActionRows(MEMORY)
@@ -15,7 +15,6 @@ export class Log {
   shown = new Int32Array(MEMORY + 10_000)
   chips = new Map()
   cursors = new Map()
-
   constructor(app) {
     this.app = app
     this.list = new VirtualList($('log'), {
@@ -36,20 +35,17 @@ export class Log {
     this.applyFilter()
   }
 
-  // MARK: Rows that arrive
-
   append(actions, skipped) {
-    this.memory.append(actions, skipped || (this.isReconnected ? -1 : 0))
+    this.memory.append(actions, this.isReconnected ? -1 : skipped)
     this.isReconnected = false
     if (this.rows === this.memory) this.judge()
-    const viewed = view.follow ? this.memory.count : this.shown[this.list.top]
+    const viewed = view.follow || this.found ? this.memory.count : this.shown[this.list.top]
     if (this.memory.isFull) this.keepView(() => this.memory.evict(viewed, this.app.has('history')))
-    this.draws()
+    this.timer ??= setTimeout(() => { this.timer = null; this.draws() }, PAUSE)
   }
   /** The stream began anew: actions may be missing. */
   reconnected() { this.isReconnected = this.memory.count > 1 }
   draws() { view.follow ? this.list.scrollToEnd() : this.list.schedule() }
-
   /** The journal's search follows the live state, too. */
   async poll() {
     const { found } = this, last = found ? found.count - 1 : -1
@@ -62,8 +58,6 @@ export class Log {
       this.draws()
     } catch (error) { this.fail(error) }
   }
-
-  // MARK: Filter
 
   /** `path:` asks the journal; other terms do if `searchesJournal`. */
   applyFilter(searchesJournal = false) {
@@ -81,13 +75,11 @@ export class Log {
     }
     this.rows = this.found ?? this.memory
     this.judgeAll()
+    this.drawChips()
     if (!view.follow && view.selected) this.reveal()
     this.draws()
   }
-  judgeAll() {
-    this.count = this.judged = 0
-    this.judge()
-  }
+  judgeAll() { this.count = this.judged = 0; this.judge() }
   judge() {
     const { rows, test, shown } = this
     for (; this.judged < rows.count; this.judged++) {
@@ -105,24 +97,15 @@ export class Log {
     if (anchor && !view.follow) this.list.shift(this.indexOf(anchor) - index)
     this.draws()
   }
-
   /** The position of an entry among the shown ones, or where it would be. */
   indexOf(id) {
     const i = this.rows.lowerBound(id)
-    let low = 0, high = this.count
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.shown[middle] < i) low = middle + 1
-      else high = middle
-    }
-    return low
+    return bisect(this.count, index => this.shown[index] < i)
   }
   activeIndex() {
     const i = view.selected ? this.rows.find(view.selected) : -1, index = i < 0 ? -1 : this.indexOf(view.selected)
     return this.shown[index] === i && index < this.count ? index : -1
   }
-
-  // MARK: Loading
 
   loadVisibleGaps(first, end) {
     if (this.loading || this.error || (this.test && !this.found)) return
@@ -146,7 +129,10 @@ export class Log {
       const cursor = (isAfter ? found.at(-1) : found[0])?.id ?? next
       if (isOpen && cursor) this.cursors.set(cursor, answer.next)
       this.searchedTo = isOpen ? answer.searchedTo?.revision : null
-      this.keepView(() => rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null))
+      this.keepView(() => {
+        rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null)
+        if (rows.isFull) rows.evict(g, true)
+      })
     } catch (error) { this.fail(error) } finally {
       this.loading = false
       this.list.schedule()
@@ -161,7 +147,6 @@ export class Log {
     while (this.loading) await new Promise(done => setTimeout(done, 20))
     await this.load(...place)
   }
-
   /** The entry of the last action at or before a revision, or -1; loads it if necessary. */
   async locate(revision) {
     for (let tries = 0; ; tries++) {
@@ -176,15 +161,13 @@ export class Log {
   /** The end of the batch before (-1) or after (1) a revision; null if there is none. */
   async neighbour(revision, direction) {
     for (let tries = 0; tries < 3; tries++) {
-      const i = direction > 0 ? this.rows.after(revision) : this.rows.bisect(j => this.rows.to[j] < revision) - 1
+      const i = direction > 0 ? this.rows.after(revision) : bisect(this.rows.count, j => this.rows.to[j] < revision) - 1
       if (i < 0 || i >= this.rows.count || this.error) return null
       if (!this.rows.gap[i]) return this.rows.to[i]
       await this.loadNow(i, direction < 0)
     }
     return null
   }
-
-  // MARK: Selection
 
   select(index) {
     if (index < 0 || index >= this.count) return
@@ -227,8 +210,6 @@ export class Log {
     view.follow = follows
     this.heads()
   }
-
-  // MARK: Drawing
 
   draw(row, cells, i, index) {
     const { rows } = this, [revision, time, action, user, delay] = cells
@@ -285,7 +266,6 @@ export class Log {
     if (isOnly) view.hide = new Set(others.every(other => view.hide.has(other)) ? [] : others)
     else if (!view.hide.delete(name)) view.hide.add(name)
     this.applyFilter(this.found !== null)
-    this.drawChips()
     this.app.refresh()
   }
 }

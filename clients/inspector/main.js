@@ -20,29 +20,16 @@ class Inspector {
   status = { status: 'connecting', why: null }
   arrivals = []
   ticks = 0
-
   constructor() {
-    this.log = new Log(this)
-    this.tree = new Tree(this)
-    this.send = new Send(this)
-    this.detail = new Detail(this)
-    this.timeline = new Timeline(this)
-    this.peers = new Peers(this)
-    this.menu = new Menu(this)
+    Object.assign(this, { log: new Log(this), tree: new Tree(this), detail: new Detail(this), send: new Send(this) })
+    Object.assign(this, { timeline: new Timeline(this), peers: new Peers(this), menu: new Menu(this) })
     listen(this)
     $('store').addEventListener('change', () => { location.hash = `#/${encodeURIComponent($('store').value)}` })
     addEventListener('hashchange', () => this.begin())
-    $('token-form').addEventListener('submit', event => {
-      event.preventDefault()
-      sessionStorage.setItem(TOKEN, $('token').value.trim())
-      $('token-dialog').close()
-      this.begin()
-    })
+    $('token-dialog').addEventListener('close', () => { sessionStorage.setItem(TOKEN, $('token').value.trim()); this.begin() })
     setInterval(() => this.tick(), TICK)
     this.begin()
   }
-
-  // MARK: Connection
 
   /** Takes the token from the URL, and opens the store that the URL names. */
   async begin() {
@@ -70,32 +57,25 @@ class Inspector {
       this.retry = setTimeout(() => this.begin(), 1000 * (error.retryAfter ?? 2))
     }
   }
+  refused({ message }) { this.askToken(`The gateway refuses this token: ${message}`) }
   askToken(message) {
+    this.following?.close()
+    this.token = null
     setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
   }
-  refused(error) {
-    this.following?.close()
-    sessionStorage.removeItem(TOKEN)
-    this.token = null
-    this.askToken(`The gateway refuses this token: ${error.message}`)
-  }
-
   async open({ store, features, position, status, why }) {
     if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
     document.title = `${printable(store)} – Statecast inspector`
-    this.features = features
-    this.status = { status, why }
+    Object.assign(this, { features, status: { status, why }, linked: view.lineage })
     $('tab-send').hidden = !this.has('send')
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
-    this.linked = view.lineage
     this.reset()
     if (position) this.seen(position)
     this.follow()
     this.tree.restore(view.open)
     this.refresh()
-    this.timeline.refresh()
     this.peers.refresh()
     if (view.at != null) await this.go(view.at)
     if (view.path) await this.tree.focus(view.path)
@@ -105,7 +85,6 @@ class Inspector {
     for (const pane of [this.log, this.tree, this.timeline, this.peers, this.send, this.detail]) pane.reset()
     this.arrivals = []
   }
-
   follow() {
     this.following?.close()
     let wasOffline = false
@@ -122,7 +101,6 @@ class Inspector {
       },
     })
   }
-
   has(feature) { return this.features.includes(feature) }
   async get(route, params) {
     const { store } = this
@@ -137,17 +115,14 @@ class Inspector {
     }
   }
 
-  // MARK: What arrives
-
   arrived(actions, skipped) {
     this.log.append(actions, skipped)
-    const last = actions.at(-1), revision = last?.update?.to ?? last?.revision ?? 0
-    this.live.revision = Math.max(revision, this.live.revision)
+    const last = actions.at(-1)
+    this.live.revision = Math.max(last?.update?.to ?? last?.revision ?? 0, this.live.revision)
     this.delay = last?.delay
     this.arrivals.push([performance.now(), actions.length + skipped])
     this.headsSoon()
   }
-
   /** The live position in an answer. */
   seen(position) {
     const before = this.live.lineage, isSame = before === position.lineage
@@ -168,15 +143,11 @@ class Inspector {
     this.headsSoon()
   }
   /** The position of a state of history: the end of a batch. */
-  shown(position) {
-    this.at = position.revision
-    this.headsSoon()
-  }
+  shown(position) { this.at = position.revision; this.headsSoon() }
   pruned(error) {
-    const { oldest } = error
-    this.notice(error.message, oldest != null && button(`Go to revision ${group(oldest)}`, () => { this.notice(''); this.go(oldest) }))
+    const go = () => { this.notice(''); this.go(error.oldest) }
+    this.notice(error.message, error.oldest != null && button(`Go to revision ${group(error.oldest)}`, go))
   }
-
   tick() {
     if (document.hidden || !this.store) return
     this.ticks += 1
@@ -189,8 +160,6 @@ class Inspector {
     this.headsSoon()
     if (this.ticks % 20 === 0 || (view.name === 'peers' && this.ticks % 4 === 0)) this.peers.refresh()
   }
-
-  // MARK: Navigation
 
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
   async go(revision, id = null) {
@@ -221,30 +190,15 @@ class Inspector {
     if (next !== null || direction > 0) this.go(next)
     else this.toast('No earlier batch is known')
   }
-
   setFilter(text) {
     view.q = $('log-filter').value = text
     this.log.applyFilter()
-    this.log.drawChips()
     this.refresh()
   }
-  find(text) {
-    view.find = $('tree-filter').value = text
-    this.refresh()
-    return this.tree.search()
-  }
+  find(text) { view.find = $('tree-filter').value = text; this.refresh(); return this.tree.search() }
   showActions(path) { this.setFilter('path:' + path) }
-  blame(path = view.path) {
-    Object.assign(view, { path, pane: 'blame' })
-    this.refresh()
-  }
-  show(name) {
-    view.name = name
-    this.refresh()
-    this.peers.refresh()
-  }
-
-  // MARK: Messages
+  blame(path = view.path) { Object.assign(view, { path, pane: 'blame' }); this.refresh() }
+  show(name) { view.name = name; this.refresh(); this.peers.refresh() }
 
   async copying(make, name) {
     try {
@@ -265,8 +219,6 @@ class Inspector {
     $('notice').replaceChildren(element('span', { class: 'grow' }, printable(text)), ...[more].filter(Boolean), close)
   }
 
-  // MARK: Drawing
-
   refresh() {
     for (const name of ['state', 'peers']) {
       $('view-' + name).hidden = view.name !== name
@@ -284,26 +236,23 @@ class Inspector {
     const { revision, epoch, lineage } = this.live, { status, why } = this.status, isHistory = view.at != null, now = performance.now()
     this.arrivals = this.arrivals.filter(([time]) => now - time < RATE_WINDOW)
     const rate = this.arrivals.reduce((sum, [, count]) => sum + count, 0) * 1000 / RATE_WINDOW
-    setText($('f-rev'), group(revision))
-    setText($('f-epoch'), group(epoch))
-    setText($('f-lineage'), lineage?.slice(0, 8) ?? UNKNOWN)
-    setText($('f-rate'), status === 'live' ? rate < 10 ? rate.toFixed(1) : group(Math.round(rate)) : UNKNOWN)
-    setText($('f-lag'), duration(this.delay))
+    const texts = { 'f-rev': group(revision), 'f-epoch': group(epoch), 'f-lineage': lineage?.slice(0, 8) ?? UNKNOWN,
+      'f-rate': status !== 'live' ? UNKNOWN : rate < 10 ? rate.toFixed(1) : group(Math.round(rate)), 'f-lag': duration(this.delay),
+      mode: this.has('send') ? 'sending allowed' : 'read only',
+      live: [isHistory && 'history', !(isHistory && status === 'live') && status].filter(Boolean).join(', ') }
+    for (const [id, text] of Object.entries(texts)) setText($(id), text)
     $('live').className = 'live' + (isHistory ? ' hist' : status === 'live' ? '' : ' stale')
-    setText($('live'), [isHistory && 'history', !(isHistory && status === 'live') && status].filter(Boolean).join(', '))
     $('live').title = why ?? ''
-    setText($('mode'), this.has('send') ? 'sending allowed' : 'read only')
     $('mode').classList.toggle('on', this.has('send'))
     if (document.activeElement !== $('goto')) $('goto').value = group(view.at ?? revision)
     $('golive').setAttribute('aria-pressed', !isHistory)
-    this.log.heads()
-    this.tree.heads()
+    for (const pane of [this.log, this.tree]) pane.heads()
     $('history').hidden = !isHistory
     if (isHistory) this.banner(this.at ?? view.at)
   }
   banner(at) {
-    setText($('viewed'), group(at))
-    setText($('viewed-time'), (this.atTime ? ` of ${clock(this.atTime)} UTC` : '') + `, ${group(Math.max(0, this.live.revision - at))} before live`)
+    const time = this.atTime ? ` of ${clock(this.atTime)} UTC` : ''
+    setText($('viewed'), `Viewing revision ${group(at)}${time}, ${group(Math.max(0, this.live.revision - at))} before live`)
     if (this.commandsAt === at) return
     this.commandsAt = at
     const title = 'Copy this command; DIR is the directory of the journal'

@@ -10,13 +10,9 @@ const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'u
 const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number], ['updateBytes', 'update bytes', bytes],
   ['lag', 'revisions behind, worst replica', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
-
 export class Peers {
   rows = []
-  sort = 'lag'
-  kind = 'all'
   active = -1
-
   constructor(app) {
     this.app = app
     const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
@@ -27,12 +23,10 @@ export class Peers {
     })
     $('peer-filter').addEventListener('input', () => this.arrange())
     $('peer-list').addEventListener('mousedown', event => { this.active = this.list.indexOf(event.target); this.list.schedule() })
-    this.heads = COLUMNS.map(([key, text]) => element('span', { role: 'columnheader', class: key },
-      element('button', { onclick: () => { this.sort = key; this.arrange() } }, text)))
-    $('peer-cols').replaceChildren(...this.heads)
+    $('peer-cols').replaceChildren(...COLUMNS.map(([key, text]) =>
+      element('span', { role: 'columnheader', class: key, 'aria-sort': key === 'lag' ? 'descending' : 'none' }, text)))
   }
   reset() { this.answer = this.error = null }
-
   /** Health is also read for the number in the tab. */
   async refresh() {
     const isShown = view.name === 'peers'
@@ -45,26 +39,14 @@ export class Peers {
       if (isShown) $('health').replaceChildren(section(null, note(error.message, 'error')))
     }
   }
-
-  /** Filters and sorts. What is not known comes last. */
+  /** Filters. The gateway sorts by lag. */
   arrange() {
     const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
-    const passes = peer => !words || `${peer.name} ${peer.user ?? ''} ${peer.address ?? ''}`.toLowerCase().includes(words)
-    const isNumeric = COLUMNS.find(([key]) => key === this.sort)[2] !== String, count = status => peers.filter(peer => peer.status === status).length
-    this.rows = peers.filter(peer => (this.kind === 'all' || peer.kind === this.kind) && passes(peer)).sort((a, b) => {
-      const [x, y] = [a[this.sort], b[this.sort]]
-      return x == null || y == null ? Number(x == null) - Number(y == null) : isNumeric ? y - x : x.localeCompare(y)
-    })
-    setText($('peer-count'), this.answer ? `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale` : '')
+    this.rows = peers.filter(({ name, kind, user, address }) => [name, kind, user, address].join(' ').toLowerCase().includes(words))
+    const count = status => peers.filter(peer => peer.status === status).length
+    const counts = `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale`
+    setText($('peer-count'), this.answer ? counts : '')
     setText($('peer-why'), this.error?.message ?? (reported === false ? `Replicas and senders are not reported: ${why ?? UNKNOWN}` : ''))
-    this.heads.forEach((head, index) => {
-      if (COLUMNS[index][0] === this.sort) head.setAttribute('aria-sort', isNumeric ? 'descending' : 'ascending')
-      else head.removeAttribute('aria-sort')
-    })
-    const choice = kind => element('button', { 'aria-pressed': kind === this.kind, onclick: () => { this.kind = kind; this.arrange() } }, kind)
-    const kinds = ['all', ...new Set(peers.map(peer => peer.kind))], key = kinds.join() + this.kind
-    if (key !== this.kinds) $('peer-kind').replaceChildren(...kinds.map(choice))
-    this.kinds = key
     this.list.schedule()
   }
   draw(row, cells, peer) {
@@ -79,8 +61,6 @@ export class Peers {
     this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + step))
     this.list.reveal(this.active)
   }
-
-  // MARK: Health
 
   health({ checks, series, gateway }, isShown) {
     const bad = checks.filter(check => check.status === 'warn' || check.status === 'bad').length

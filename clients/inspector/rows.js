@@ -1,20 +1,21 @@
 // Actions in memory, in the order of the journal, in columns. Where actions are missing, one row is a gap.
 import { summary, bytes } from './format.js'
 
-const SLACK = 5000, NUMBERS = ['sequence', 'index', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
-const SHARED = new Map()
+const SLACK = 5000, NUMBERS = ['order', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
+const BATCH = 2 ** 20
 
-/** One copy of equal texts. */
-function shared(text) {
-  if (SHARED.size > 5000) SHARED.clear()
-  if (!SHARED.has(text)) SHARED.set(text, text)
-  return SHARED.get(text)
-}
+/** An id SEQUENCE.INDEX as one number. A gap has that of the action before it and a half. */
+const orderOf = id => id.split('.').map(Number).reduce((sequence, index) => sequence * BATCH + index)
 
-const parsed = id => id.split('.').map(Number)
-function compare(a, b) {
-  const [sequence, index] = parsed(a), [otherSequence, otherIndex] = parsed(b)
-  return sequence - otherSequence || index - otherIndex
+/** The first of `count` integers for which `isBefore` is false. */
+export function bisect(count, isBefore) {
+  let low = 0, high = count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBefore(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 export class ActionRows {
@@ -23,7 +24,7 @@ export class ActionRows {
   /** Rows in memory by the name of the action, without rejected ones. */
   names = new Map()
 
-  /** Columns; all actions of a batch have the same `sequence`. `gap`: 0 is an action, otherwise the number that is missing, or -1. */
+  /** Columns; `gap`: 0 is an action, otherwise the number that is missing, or -1. */
   constructor(capacity) {
     const size = capacity + 2 * SLACK
     this.capacity = capacity
@@ -34,45 +35,30 @@ export class ActionRows {
     this.gap = new Int32Array(size)
     this.columns = [...NUMBERS, ...TEXTS, 'delay', 'isRejected', 'gap'].map(name => this[name])
   }
-
-  idOf(i) { return this.sequence[i] + '.' + this.index[i] }
-  isSameBatch(i, j) { return !this.gap[i] && !this.gap[j] && this.sequence[i] === this.sequence[j] }
-  clear() {
-    this.count = this.rejected = 0
-    this.names.clear()
-  }
-
-  bisect(isBefore) {
-    let low = 0, high = this.count
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (isBefore(middle)) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  idOf(i) { return `${this.batch(i)}.${this.order[i] % BATCH}` }
+  batch(i) { return Math.floor(this.order[i] / BATCH) }
+  isSameBatch(i, j) { return !this.gap[i] && !this.gap[j] && this.batch(i) === this.batch(j) }
+  clear() { this.count = this.rejected = 0; this.names.clear() }
   /** The first entry at or after an id. */
   lowerBound(id) {
-    const [sequence, index] = parsed(id)
-    return this.bisect(i => this.sequence[i] < sequence || (this.sequence[i] === sequence && this.index[i] < index))
+    const order = orderOf(id)
+    return bisect(this.count, i => this.order[i] < order)
   }
   find(id) {
     const i = this.lowerBound(id)
     return i < this.count && !this.gap[i] && this.idOf(i) === id ? i : -1
   }
   /** The first entry that ends after a revision. */
-  after(revision) { return this.bisect(i => this.to[i] <= revision) }
-
+  after(revision) { return bisect(this.count, i => this.to[i] <= revision) }
   /** Sets an entry from a row of the API, which is an action or, without a journal, an update. */
   set(i, row) {
     const { update } = row, batch = update ?? row.batch
-    const [sequence, index] = update ? [update.to, 0] : parsed(row.id)
-    const numbers = [sequence, index, update ? update.to : row.revision, batch.from, batch.to, row.time]
+    const numbers = [orderOf(update ? update.to + '.0' : row.id), update ? update.to : row.revision, batch.from, batch.to, row.time]
     NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
-    this.action[i] = shared(update ? 'update' : row.action ?? `(${row.kind})`)
-    this.code[i] = shared(row.code ?? '')
-    this.user[i] = shared(row.user ?? '')
-    this.session[i] = shared(row.session?.slice(0, 8) ?? '')
+    this.action[i] = update ? 'update' : row.action ?? `(${row.kind})`
+    this.code[i] = row.code ?? ''
+    this.user[i] = row.user ?? ''
+    this.session[i] = row.session?.slice(0, 8) ?? ''
     this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
     this.delay[i] = row.delay ?? NaN
     this.isRejected[i] = Number(row.status === 'rejected')
@@ -83,17 +69,13 @@ export class ActionRows {
     for (const name of TEXTS) this[name][i] = ''
     this.gap[i] = missing
     this.isRejected[i] = 0
-    this.sequence[i] = i ? this.sequence[i - 1] : -1
-    this.index[i] = i ? this.index[i - 1] + 0.5 : 0
+    this.order[i] = i ? this.order[i - 1] + 0.5 : -1
     this.revision[i] = this.to[i] = i ? this.to[i - 1] : 0
   }
   tally(i, sign) {
     if (this.gap[i]) return
     if (this.isRejected[i]) this.rejected += sign
-    else {
-      const left = (this.names.get(this.action[i]) ?? 0) + sign
-      left ? this.names.set(this.action[i], left) : this.names.delete(this.action[i])
-    }
+    else if (!this.names.set(this.action[i], (this.names.get(this.action[i]) ?? 0) + sign).get(this.action[i])) this.names.delete(this.action[i])
   }
 
   /** Replaces `removed` entries at `i` by `added` unset ones. */
@@ -105,8 +87,7 @@ export class ActionRows {
 
   /** Appends the rows that are new, after a gap if `missing` is not 0. */
   append(rows, missing) {
-    const last = this.count - 1
-    const fresh = rows.filter(row => row.update || last < 0 || this.lowerBound(row.id) > last)
+    const last = this.count - 1, fresh = rows.filter(row => row.update || last < 0 || this.lowerBound(row.id) > last)
     if (missing && fresh.length) {
       if (last >= 0 && this.gap[last]) this.gap[last] = Math.min(missing, this.gap[last]) < 0 ? -1 : this.gap[last] + missing
       else this.setGap(this.count++, missing)
@@ -116,9 +97,8 @@ export class ActionRows {
 
   /** Fills the gap at `g`, which stays open where more is missing. Rows beyond the gap close it on that side. */
   fill(g, rows, isOpenBefore, isOpenAfter) {
-    const missing = this.gap[g]
-    const isAfterPrevious = row => g === 0 || compare(row.id, this.idOf(g - 1)) > 0
-    const isBeforeNext = row => g === this.count - 1 || compare(row.id, this.idOf(g + 1)) < 0
+    const missing = this.gap[g], isAfterPrevious = row => orderOf(row.id) > this.order[g]
+    const isBeforeNext = row => g === this.count - 1 || orderOf(row.id) < this.order[g + 1]
     const inside = rows.filter(row => isAfterPrevious(row) && isBeforeNext(row))
     if (rows.length && !isAfterPrevious(rows[0])) isOpenBefore = false
     if (rows.length && !isBeforeNext(rows.at(-1))) isOpenAfter = false
@@ -128,7 +108,6 @@ export class ActionRows {
     for (const row of inside) this.set(g++, row)
     if (isOpenAfter) this.setGap(g, left)
   }
-
   get isFull() { return this.count >= this.capacity + SLACK }
   /** Drops the entries farthest from the one viewed. A gap stays if they can be loaded again, or newer ones follow. */
   evict(viewed, canLoad) {

@@ -4,7 +4,6 @@ import { button, duration, element, group, json, note, printable, section } from
 
 export class Send {
   constructor(app) { this.app = app }
-
   /** Begins or continues the session of this tab with a store. */
   reset() {
     this.sender?.close()
@@ -14,7 +13,6 @@ export class Send {
     const onResumed = ({ number, action }, outcome) => this.record(action, outcome, number)
     this.sender = this.app.client.sender(this.app.store, { storage: sessionStorage, onResumed })
   }
-
   async content() {
     if (this.form) return this.form
     const { actions } = await this.app.get('schema'), problem = note('', 'error')
@@ -42,7 +40,6 @@ export class Send {
     return this.form = [section('Send an action', form, help),
       section('Sent from this tab', element('table', { class: 'blame', id: 'sent' }, this.outcomes))]
   }
-
   async record(action, outcome, number = '') {
     const cells = ['r', '', '', 'r', 'r'].map(name => element('td', { class: name })), begin = performance.now()
     const show = (...texts) => texts.forEach((text, index) => { cells[index].textContent = cells[index].title = printable(text) })

@@ -7,7 +7,6 @@ const REFRESH = 10_000, DRAG = 80, STEPS = { ArrowLeft: -1, ArrowRight: 1, Arrow
 
 export class Timeline {
   canvas = $('track')
-
   constructor(app) {
     this.app = app
     const on = (name, run) => this.canvas.addEventListener(name, event => { run(event); this.schedule() })
@@ -25,11 +24,7 @@ export class Timeline {
     on('keydown', event => this.key(event))
     new ResizeObserver(() => this.schedule()).observe(this.canvas)
   }
-  reset() {
-    this.data = this.error = null
-    this.nextAt = 0
-  }
-
+  reset() { this.data = this.error = null; this.nextAt = 0; this.refresh() }
   async refresh() {
     this.schedule()
     if (!this.app.has('history') || performance.now() < this.nextAt) return
@@ -40,7 +35,6 @@ export class Timeline {
     } catch (error) { this.error = error }
     this.schedule()
   }
-
   /** Moves the mark at once, and the view a little later. */
   drag(event) {
     if (!this.data) return
@@ -61,7 +55,6 @@ export class Timeline {
     else this.app.go(Math.max(first, Math.min(last, (view.at ?? last) + step)))
   }
   first() { if (this.data) this.app.go(this.data.oldest) }
-
   schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
   paint() {
     const { canvas, app } = this, ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight, base = height - 15

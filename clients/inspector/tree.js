@@ -42,8 +42,6 @@ export class Tree {
     this.visible = new Map()
   }
 
-  // MARK: Rows
-
   /** The number of rows; also sets the sizes of nodes and pages. */
   layout() { return this.found ? this.found.rows.length + (this.found.next || this.found.isLoading ? 1 : 0) : this.measure(this.root) }
   measure(node) {
@@ -95,8 +93,6 @@ export class Tree {
     return index
   }
 
-  // MARK: Loading
-
   loadVisible(first, end) {
     if (!this.app.store) return
     if (this.found) return void (this.found.next && end > this.found.rows.length && this.search(true))
@@ -109,19 +105,16 @@ export class Tree {
         this.visible.set(node.pages.at(-1), node)
       }
     }
-    for (const [page, node] of this.visible) if ((!page.rows || page.at !== view.at) && !page.error) this.load(node, page)
+    for (const [page, node] of this.visible) if (page.at !== view.at || !(page.rows ?? page.error)) this.load(node, page)
     this.forget(this.root)
   }
   /** Pages far from the visible ones keep their place and forget their rows. */
   forget(node) {
     const seen = [...node.pages.keys()].filter(index => this.visible.has(node.pages[index]))
     const from = (seen[0] ?? 0) - KEPT, to = (seen.at(-1) ?? 0) + KEPT
-    node.pages.forEach((page, index) => {
-      if ((index < from || index > to) && !this.opened(node, page).length) page.rows = null
-    })
+    node.pages.forEach((page, index) => { if ((index < from || index > to) && !this.opened(node, page).length) page.rows = null })
     node.children.forEach(inner => this.forget(inner))
   }
-
   /** Loads a page, or waits until it is loaded. */
   load(node, page) { return page.loading ??= this.fetch(node, page) }
   async fetch(node, page) {
@@ -134,7 +127,7 @@ export class Tree {
       Object.assign(page, { at, node, revision: answer.position.revision, error: null, length: page.rows.length })
       if (at === null) this.app.seen(answer.position)
       else this.app.shown(answer.position)
-    } catch (error) { this.fail(node, page, error) } finally {
+    } catch (error) { this.fail(node, page, error, at) } finally {
       page.loading = null
       this.list.schedule()
     }
@@ -147,14 +140,14 @@ export class Tree {
     else if (following) following.after = page.next
     for (const row of page.rows) if (row.count === undefined) node.children.delete(row.key)
   }
-  fail(node, page, error) {
+  fail(node, page, error, at) {
+    // What another revision had there is not shown any more.
+    Object.assign(page, { error, at, rows: page.at === at ? page.rows : null })
     if (error.code === 'pruned') this.app.pruned(error)
     const parent = keysOf(parentOf(node.path)).reduce((each, key) => each?.children.get(key), this.root)
     if (error.code === 'no-such-path' && node !== this.root) return void parent?.children.delete(keysOf(node.path).at(-1))
-    page.error = error
     if (error.isTemporary) setTimeout(() => { page.error = null; this.list.schedule() }, 1000 * (error.retryAfter ?? 3))
   }
-
   /** Reads the visible pages again, if the state has changed since. */
   refresh() {
     const now = performance.now(), { revision } = this.app.live
@@ -163,8 +156,6 @@ export class Tree {
     const stale = [...this.visible].filter(([page]) => page.rows && page.revision < revision).sort(([a], [b]) => a.revision - b.revision)
     for (const [page, node] of stale.slice(0, MAX_LOADS)) this.load(node, page)
   }
-
-  // MARK: Opening
 
   toggle(row, opens = !row?.inner) {
     if (row?.isFound) return this.app.find('').then(() => this.focus(row.path))
@@ -180,10 +171,7 @@ export class Tree {
     view.open = leaves(this.root).filter(Boolean).slice(0, 50)
     saveURL()
   }
-  restore(paths) {
-    for (const path of paths) keysOf(path).reduce((node, key) => node.open(key), this.root)
-  }
-
+  restore(paths) { for (const path of paths) keysOf(path).reduce((node, key) => node.open(key), this.root) }
   /** Opens what is above a path, and shows it. */
   async focus(path) {
     view.path = path
@@ -210,8 +198,6 @@ export class Tree {
     node.pages = isIndex ? [first] : [first, newPage(key, PAGE)]
   }
 
-  // MARK: Search
-
   /** Searches keys and values, or shows a path. */
   async search(continues = false) {
     const text = view.find.trim()
@@ -237,8 +223,6 @@ export class Tree {
     }
   }
 
-  // MARK: Input
-
   clicked(event) {
     const row = this.row(this.list.indexOf(event.target))
     if (!row || event.button) return
@@ -246,10 +230,7 @@ export class Tree {
     else if (row.page?.error) { row.page.error = null; this.list.schedule() }
     else if (row.path !== undefined) this.select(row.path)
   }
-  select(path) {
-    view.path = path
-    this.app.refresh()
-  }
+  select(path) { view.path = path; this.app.refresh() }
   move(step) {
     const last = this.layout() - 1, from = this.indexOf(view.path)
     let index = Math.max(0, Math.min(last, from < 0 ? 0 : from + step))
@@ -267,8 +248,6 @@ export class Tree {
       this.list.reveal(this.indexOf(view.path))
     }
   }
-
-  // MARK: Drawing
 
   draw(target, [kv, changed], row) {
     const [twist, pulse, key, value] = kv.children, isTree = row.isBranch && !row.isFound, isRow = row.path !== undefined

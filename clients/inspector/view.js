@@ -7,14 +7,11 @@ const PANES = ['change', 'blame', 'send']
 const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
 const list = (name, items) => items.length ? `${name}=${items.map(encode).join(',')}` : null
 
-function decode(text) {
-  try { return decodeURIComponent(text.replaceAll('+', ' ')) } catch { return text }
-}
+function decode(text) { try { return decodeURIComponent(text.replaceAll('+', ' ')) } catch { return text } }
 
 export function readURL() {
   const [, store = '', query = ''] = location.hash.match(/^#\/([^?]*)\??(.*)$/) ?? []
-  const raw = new Map(query.split('&').filter(Boolean).map(part => part.split(/=(.*)/s)))
-  const text = name => decode(raw.get(name) ?? '')
+  const raw = new Map(query.split('&').filter(Boolean).map(part => part.split(/=(.*)/s))), text = name => decode(raw.get(name) ?? '')
   const items = name => (raw.get(name) ?? '').split(',').filter(Boolean).map(decode)
   Object.assign(view, {
     store: decode(store) || null, name: text('view') === 'peers' ? 'peers' : 'state', path: text('path'), q: text('q'), find: text('find'),

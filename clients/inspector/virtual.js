@@ -6,7 +6,6 @@ const HEIGHT = 21, MARGIN = 6
 export class VirtualList {
   rows = new Map()
   pool = []
-
   /**
    * `build()` returns the cells of a new row, `draw(row, cells, index)` fills a recycled one. `active()` is the index of the
    * active row or -1; `host` (by default the scrolled element) has the focus and names the active row.
@@ -17,15 +16,12 @@ export class VirtualList {
     root.addEventListener('scroll', () => this.schedule(), { passive: true })
     new ResizeObserver(() => this.schedule()).observe(root)
   }
-  schedule() {
-    this.pending ??= requestAnimationFrame(() => { this.pending = null; this.render() })
-  }
+  schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.render() }) }
   resize() {
     const total = this.count()
     if (total !== this.total) this.space.style.height = (this.total = total) * HEIGHT + 'px'
     return total
   }
-
   render() {
     const { root, rows } = this
     if (!root.clientHeight) return
@@ -57,7 +53,6 @@ export class VirtualList {
     this.rows.set(index, row)
     return this.root.appendChild(row)
   }
-
   reveal(index, isCentred = false) {
     this.resize()
     const { root } = this, y = index * HEIGHT, isAbove = y < root.scrollTop, isBelow = y + HEIGHT > root.scrollTop + root.clientHeight
