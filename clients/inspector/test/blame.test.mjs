@@ -25,7 +25,10 @@ test('Blame equals a brute-force search of the history, for batches of one and o
   for (const revision of new Set(batches.flatMap(({ from, to }) => [from, to]))) states.set(revision, (await cluster.stateAt(revision)).state)
   const sizes = batches.map(({ to }) => recorded.filter(({ batch, status }) => batch.to === to && status === 'applied').length)
   assert.ok(sizes.includes(1) && sizes.some(size => size > 5), `batches of one and of many: ${sizes}`)
-  const changes = (path, before = Infinity) => batches.filter(({ to }) => to <= before).filter(({ from, to }) => !isDeepStrictEqual(at(states.get(from), path), at(states.get(to), path)))
+  const isChanged = (path, { from, to }) => !isDeepStrictEqual(at(states.get(from), path), at(states.get(to), path))
+  // A patch that changes an array counts for elements after that place, which it may have left as they were.
+  const isMoved = (path, { from, to }) => path.startsWith('/notes/') && !isChanged(path, { from, to }) && isChanged('/notes', { from, to })
+  const changes = (path, before = Infinity) => batches.filter(({ to }) => to <= before).filter(batch => isChanged(path, batch))
     .map(({ from, to }) => {
       const applied = recorded.filter(({ batch, status }) => batch.to === to && status === 'applied'), value = at(states.get(to), path)
       return { to, isExact: applied.length === 1, isRemoved: value === undefined, value, from, ids: applied.map(({ id }) => id).sort(), names: applied.map(({ action }) => action) }
@@ -59,7 +62,9 @@ test('Blame equals a brute-force search of the history, for batches of one and o
           await tab.until('the next part is shown', count => document.querySelectorAll('#detail tbody tr').length > count
             || ![...document.querySelectorAll('#detail button')].some(button => /further back/.test(button.textContent)), count)
         }
-        const shown = await tab.run(() => [...document.querySelectorAll('#detail tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)))
+        const batchAt = revision => batches.find(({ to }) => to === Number(revision.replaceAll(',', '')))
+        const shown = (await tab.run(() => [...document.querySelectorAll('#detail tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))))
+          .filter(([revision, , , , text]) => !(text === 'replaced above' && isMoved(path, batchAt(revision))))
         assert.deepEqual(shown.map(([revision]) => Number(revision.replaceAll(',', ''))), expected.map(({ to }) => to))
         for (const [index, { isExact, names, isRemoved, value, ids }] of expected.entries()) {
           const [, , action, , text, hint] = shown[index]
@@ -77,7 +82,8 @@ test('Blame equals a brute-force search of the history, for batches of one and o
           found.push(...answer.changes)
           next = answer.next
         } while (next)
-        assert.deepEqual(found.map(({ batch, exact, actions }) => ({ batch, exact, ids: actions.map(({ id }) => id).sort() })),
+        const certain = found.filter(({ kind, batch }) => !(kind === 'replaced-above' && isMoved(path, batch)))
+        assert.deepEqual(certain.map(({ batch, exact, actions }) => ({ batch, exact, ids: actions.map(({ id }) => id).sort() })),
           expected.map(({ from, to, isExact, ids }) => ({ batch: { from, to }, exact: isExact, ids })))
       })
     }

@@ -48,7 +48,7 @@ test('Filters change the rows that are shown and not the log, and the URL restor
     await tab.shows('these actions', actions.map(({ revision }) => revision).reverse(), () => [...document.querySelectorAll('#log .row:not(.gap)')]
       .sort((a, b) => a.index - b.index).map(row => Number(row.firstChild.textContent)))
     await clear(tab)
-    const session = await tab.run(() => inspector.log.memory.sessionOf(inspector.log.memory.count - 1))
+    const { session } = (await cluster.recorded()).at(-1)
     await filter(tab, `session:${session.slice(0, 4)}`)
     await tab.until('the rows of a session', () => document.querySelectorAll('#log .row:not(.gap)').length >= 1)
     await clear(tab)
@@ -93,7 +93,7 @@ test('Filters change the rows that are shown and not the log, and the URL restor
           filter: document.querySelector('#log-filter').value, find: document.querySelector('#tree-filter').value, at: inspector.view.at, path: inspector.view.path,
           selected: document.querySelector('#tree [aria-selected=true]')?.innerText ?? null, peers: document.querySelector('#view-peers').hidden,
           panes: [...document.querySelectorAll('[data-pane]')].map(pane => pane.getAttribute('aria-selected')),
-          chips: [...document.querySelectorAll('#types button')].map(chip => chip.innerText + chip.getAttribute('aria-pressed')),
+          hidden: [...document.querySelectorAll('#types button:not(.red)[aria-pressed=false]')].map(chip => chip.firstChild.textContent),
           history: document.querySelector('#history').hidden ? null : document.querySelector('#history').innerText,
         })),
       })

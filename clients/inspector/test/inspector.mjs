@@ -45,7 +45,7 @@ export async function visit(tab, revision) {
 }
 /** Waits until the page shows the state of the batch that ends at a revision. */
 export const settled = (tab, revision) => tab.shows(`the state at ${revision} is shown`, { view: revision, bar: String(revision), pages: [] }, revision => ({
-  view: inspector.view.at, bar: document.querySelector('#history').hidden ? null : document.querySelector('#viewed').textContent.replaceAll(',', ''),
+  view: inspector.view.at, bar: document.querySelector('#history').hidden ? null : document.querySelector('#history').innerText.match(/[Rr]evision ([\d,]+)/)?.[1].replaceAll(',', ''),
   pages: [...inspector.tree.visible ?? []].filter(([page]) => !page.rows || page.at !== revision || inspector.tree.list.pending).map(([{ at, after, error }]) => ({ at, after, error: error?.message })),
 }), revision)
 

@@ -33,7 +33,7 @@ test('Time travel stands still while live goes on, and equals statecast-journal 
   await t.test('A viewed revision stands still', async () => {
     await visit(tab, chosen[25])
     await settled(tab, chosen[25])
-    const shown = async () => [await treeRows(tab), await tab.run(() => [document.querySelector('#viewed').textContent, document.querySelector('#detail').innerText])]
+    const shown = async () => [await treeRows(tab), await tab.run(() => [document.querySelector('#history').innerText.replace(/[\d,]+ before live/, ''), document.querySelector('#detail').innerText])]
     await tab.until('the change is shown', () => document.querySelector('#detail .diff') && document.querySelector('#detail .copy'))
     const before = await shown(), live = await tab.run(() => inspector.live.revision)
     await tab.until('live goes on', revision => inspector.live.revision > revision + 40, live)
