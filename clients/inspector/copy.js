@@ -14,11 +14,11 @@ export async function write(text) {
 const quoted = text => /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 /** Commands that show a revision. The page does not know the directory of the journal. */
-export const journalCommands = revision => [`statecast-journal state DIR --at ${revision}`, `statecast-journal actions DIR --to ${revision}`]
+export const journalCommands = at => [`statecast-journal state DIR --at ${at}`, `statecast-journal actions DIR --to ${at}`]
 export const replicaCommand = (store, path) => `statecast-replica --store ${quoted(store)} --select ${quoted(path)}`
-export const sendCommand = (store, { action, payload }) => `statecast-send --store ${quoted(store)} ${quoted(action)} ${quoted(json(payload))}`
+export const sendCommand = (store, row) => `statecast-send --store ${[store, row.action, json(row.payload)].map(quoted).join(' ')}`
 export const curl = (store, route) =>
-  `curl -H "Authorization: Bearer $TOKEN" ${quoted(`${new URL('.', location.href.split('#')[0])}v1/stores/${encodeURIComponent(store)}/${route}`)}`
+  `curl -H "Authorization: Bearer $TOKEN" ${quoted(String(new URL(`v1/stores/${encodeURIComponent(store)}/${route}`, location.href)))}`
 
 /** The whole patch, up to 10,000 operations. */
 export async function jsonPatch(app, range) {

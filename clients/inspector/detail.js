@@ -1,8 +1,9 @@
 // The panes Change and Blame: what an action changed, and which actions changed a path.
 import { view } from './view.js'
-import { $, button, bytes, child, clock, duration, element, group, instant, json, keysOf, note, pairs, preview, printable, section } from './format.js'
+import * as format from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
+const { $, button, child, clock, duration, element, group, json, keysOf, note, pairs, preview, printable, section } = format
 const ROWS = 200, PAUSE = 1000
 
 export class Detail {
@@ -21,7 +22,6 @@ export class Detail {
     this.draw(view.pane === 'send' || this.app.has('history') ? make : this.noJournal)
   }
   noJournal() { return section(null, note('This gateway has no journal: actions, changes and earlier revisions are not known.')) }
-
   /** Shows what `make` returns, or its error, unless the view has moved on. */
   async draw(make) {
     const { key } = this
@@ -33,7 +33,6 @@ export class Detail {
     }
     if (key === this.key) $('detail').replaceChildren(...[content].flat())
   }
-
   async change(id) {
     if (!id) return section(null, note('Select an action to see what it changed.'))
     const [row] = (await this.app.get('actions', { id })).actions
@@ -50,10 +49,10 @@ export class Detail {
     const outcome = isRejected ? [element('span', { class: 'red' }, `rejected ${row.code}`), element('br'), printable(row.message ?? '')]
       : row.status && `applied, revision ${group(row.revision)}`
     const origin = row.session && `${printable(row.user ?? 'no user')}  session ${row.session.slice(0, 8)}…  number ${group(row.number)}`
-    const payload = row.cut ? `${bytes(row.cut)}, which the gateway does not send whole` : json(row.payload ?? null, '', '  ')
+    const payload = row.cut ? `${format.bytes(row.cut)}, which the gateway does not send whole` : json(row.payload ?? null, '', '  ')
     const arrival = delay >= 0 ? `, here ${duration(delay)} later` : ''
     return section([printable(row.action ?? row.kind), element('span', { class: 'dim' }, place)],
-      pairs([['outcome', outcome], ['from', origin], ['recorded', instant(row.time) + arrival]]),
+      pairs([['outcome', outcome], ['from', origin], ['recorded', format.instant(row.time) + arrival]]),
       row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, payload.split('\n').map(printable).join('\n')))
   }
   difference(row, { from, to, patch, next }, isLive) {
@@ -61,19 +60,20 @@ export class Detail {
       title: disabled ? 'Go to a revision first' : null, onclick: () => { view.span = span; this.app.refresh() } }, text)
     const widths = element('colgroup', {}, ['path', '', 'sign', ''].map(name => element('col', { class: name })))
     const table = element('table', { class: 'diff' }, widths), count = this.app.log.batchOf(row.id).length
-    const cell = (kind, value) => element('td', { class: kind, title: value !== undefined && preview(value, 500) }, value !== undefined && preview(value, 60))
+    const shown = (value, limit) => value !== undefined && preview(value, limit)
+    const cell = (kind, value) => element('td', { class: kind, title: shown(value, 500) }, shown(value, 60))
     let above = null
     for (const { op, path, old, value } of patch) {
       const keys = keysOf(path), depth = Math.min(2, keys.length - 1), head = keys.slice(0, depth).reduce(child, '')
-      if (head !== above) table.append(element('tr', { class: 'p' }, element('th', { colspan: 4, scope: 'rowgroup' }, printable(head || '/'))))
+      if (head !== above) table.append(element('tr', { class: 'p' }, element('th', { colspan: 4 }, printable(head || '/'))))
       above = head
       const name = printable(keys.slice(depth).join('/') || '(the whole state)'), sign = { add: '+', remove: '−', replace: '→' }[op]
       table.append(element('tr', {}, element('td', { title: name }, name), cell('old', old),
         element('td', { class: 'ar', title: op }, sign), cell('new', value)))
     }
     const spans = element('span', { class: 'seg' }, choose('batch', 'batch', false), choose('live', 'to live', view.at == null))
-    return section(['Change', element('span', { class: 'dim' }, `${group(from)} → ${group(to)}`), element('span', { class: 'grow' }), spans],
-      patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} changes are shown.`),
+    return section(['Change', element('span', { class: 'dim grow' }, `${group(from)} → ${group(to)}`), spans],
+      patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} are shown.`),
       count > 1 && !isLive && note(`This is the change of the whole batch of ${count}: the journal has no state in between.`))
   }
   copies(row, { from, to }) {
@@ -86,22 +86,23 @@ export class Detail {
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
       copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
   }
-
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
-    const rows = element('tbody'), text = note(''), more = element('div', { class: 'copy' }), query = { path: view.path, limit: 10, at: view.at }
+    const rows = element('tbody'), text = note(''), more = element('div'), query = { path: view.path, limit: 10, at: view.at }
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
       const end = boundary ? `ended at a ${boundary}, which has no author` : complete ? 'is complete' : 'can go on'
-      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached revision ${group(searchedTo)} `
+      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached ${group(searchedTo)} `
         + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
-      const further = button('Search further back', () => extend(next).catch(error => more.replaceChildren(note(error.message, 'error'), further)))
+      const failed = error => more.replaceChildren(note(error.message, 'error'), further)
+      const further = button('Search further back', () => extend(next).catch(failed))
       more.replaceChildren(...next ? [further] : [])
     }
     await extend()
     const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element('th', { scope: 'col' }, name)))
-    return [section('What last changed this', where), section(null, element('table', { class: 'blame' }, element('thead', {}, head), rows), text, more),
+    const table = element('table', { class: 'blame' }, element('thead', {}, head), rows)
+    return [section('What last changed this', where), section(null, table, text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
   }
   changed({ revision, batch, time, kind, value, actions, exact }) {

@@ -15,7 +15,6 @@ export function duration(ms) {
   if (ms < 120_000) return (ms / 1000).toFixed(1) + ' s'
   return ms < 7_200_000 ? Math.round(ms / 60_000) + ' min' : Math.round(ms / 3_600_000) + ' h'
 }
-
 export function bytes(number) {
   if (number == null) return UNKNOWN
   if (number < 1024) return number + ' B'
@@ -37,9 +36,9 @@ export function json(value, indent = '', step = '') {
   const inner = indent + step, isArray = Array.isArray(value)
   const items = Object.keys(value).map(key => (isArray ? '' : JSON.stringify(key) + (step ? ': ' : ':')) + json(value[key], inner, step))
   const [open, close] = isArray ? '[]' : '{}'
-  return !items.length ? open + close : step ? `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}` : open + items.join(',') + close
+  const isFlat = !step || !items.length
+  return isFlat ? open + items.join(',') + close : `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}`
 }
-
 /** A value in one line. */
 export function preview(value, limit = 200) {
   let text
@@ -58,18 +57,15 @@ export function summary(payload, limit = 100) {
     if (isContainer(value) && depth < 3) return Object.keys(value).forEach(key => visit(value[key], key, depth + 1))
     const isName = typeof value === 'string' && !/\s/.test(value)
     const text = isName ? printable(value.slice(0, limit)) : preview(value, limit)
-    const part = typeof value === 'string' || !name ? text : name + ' ' + text
-    parts.push(part)
-    length += part.length + 1
+    parts.push(typeof value === 'string' || !name ? text : name + ' ' + text)
+    length += text.length
   }
   visit(payload, '', 0)
   return parts.join(' ').slice(0, limit)
 }
-
 export const keysOf = path => path.split('/').slice(1).map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 export const child = (path, key) => path + '/' + String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 export const parentOf = path => path.slice(0, Math.max(0, path.lastIndexOf('/')))
-
 export const $ = id => document.getElementById(id)
 const SVG = new Set(['svg', 'path', 'rect'])
 
@@ -87,7 +83,7 @@ export function element(tag, attributes = {}, ...children) {
 /** A term list of pairs; a pair without a value is left out. */
 export const pairs = list => element('dl', { class: 'meta' },
   list.filter(([, value]) => value != null).map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]))
-export const section = (title, ...content) => element('section', { class: 'sec' }, title && element('h3', {}, ...[title].flat()), ...content)
+export const section = (title, ...content) => element('section', { class: 'sec' }, title && element('h3', {}, title), content)
 export const button = (text, onclick, attributes = {}) => element('button', { type: 'button', class: 'btn', onclick, ...attributes }, text)
 /** A paragraph; an error is announced. */
 export const note = (text, kind = '') => element('p', { class: `note ${kind}`, role: kind && 'alert' }, printable(text))

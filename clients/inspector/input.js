@@ -4,11 +4,10 @@ import { json, $, element, printable } from './format.js'
 import { replicaCommand } from './copy.js'
 
 const KEYS = [
-  ['/', 'filter actions, or peers'], ['s', 'search the state'], ['↑ ↓  or  k j', 'move in the focused list'],
-  ['← →', 'close, open a subtree'], ['Enter', 'go to the revision of the action; open or close a subtree'], ['[  ]', 'previous, next batch'],
-  ['b', 'blame the selected path'], ['g', 'go to a revision'], ['f', 'follow the newest action'],
-  ['Esc', 'back to live; clear a filter; close a menu'], ['1  2', 'state; peers and health'], ['Shift F10', 'menu of the selected path'],
-  ['?', 'this list'],
+  ['/', 'filter actions, or peers'], ['s', 'search the state'], ['↑ ↓  or  k j', 'move in the focused list'], ['?', 'this list'],
+  ['← →', 'close, open a subtree'], ['Enter', 'go to the revision; open or close a subtree'], ['[  ]', 'previous, next batch'],
+  ['b', 'blame the selected path'], ['g', 'go to a revision'], ['f', 'follow the newest action'], ['1  2', 'state; peers and health'],
+  ['Esc', 'back to live; clear a filter; close a menu'], ['Shift F10', 'menu of the selected path'],
 ]
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 25, PageUp: -25, Home: -1e9, End: 1e9 }
 
@@ -56,8 +55,8 @@ function pressed(app, event) {
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
   const keys = {
     '/': () => $(view.name === 'state' ? 'log-filter' : 'peer-filter').focus(), s: () => $('tree-filter').focus(), f: () => app.go(null),
-    g: () => $('goto').select(), b: () => app.blame(), '[': () => app.step(-1), ']': () => app.step(1), '?': showKeys, Escape: () => app.go(null),
-    1: () => app.show('state'), 2: () => app.show('peers'), Enter: () => app.log.enter(),
+    g: () => $('goto').select(), b: () => app.blame(), '[': () => app.step(-1), ']': () => app.step(1), '?': showKeys,
+    Escape: () => app.go(null), 1: () => app.show('state'), 2: () => app.show('peers'), Enter: () => app.log.enter(),
   }
   const isMenuKey = key === 'ContextMenu' || (key === 'F10' && event.shiftKey)
   const run = MOVES[key] ? () => (view.name === 'peers' ? app.peers : isTree ? app.tree : app.log).move(MOVES[key])
@@ -65,13 +64,13 @@ function pressed(app, event) {
     : isTree && /^(ArrowLeft|ArrowRight|Enter)$/.test(key) ? () => app.tree.key(key)
     : key === 'Enter' && /^(BUTTON|TR)$/.test(target.tagName) ? null : keys[key]
   if (!run) return
-  event.preventDefault()
-  run()
+  event.preventDefault(); run()
 }
 
 function showKeys() {
   const list = element('dl', {}, KEYS.map(([key, text]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, text)]))
-  $('keys').replaceChildren(element('h2', { id: 'keys-title' }, 'Keyboard'), list, element('button', { onclick: () => $('keys').close() }, 'Close'))
+  const close = element('button', { onclick: () => $('keys').close() }, 'Close')
+  $('keys').replaceChildren(element('h2', { id: 'keys-title' }, 'Keyboard'), list, close)
   $('keys').showModal()
 }
 

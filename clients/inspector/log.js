@@ -29,15 +29,12 @@ export class Log {
     this.reset()
   }
   reset() {
-    this.memory.clear()
-    this.found = this.query = null
+    this.memory.clear(); this.found = this.query = null
     if (this.app.has('history')) this.memory.setGap(this.memory.count++, -1)
     this.applyFilter()
   }
-
   append(actions, skipped) {
-    this.memory.append(actions, this.isReconnected ? -1 : skipped)
-    this.isReconnected = false
+    this.memory.append(actions, this.isReconnected ? -1 : skipped); this.isReconnected = false
     if (this.rows === this.memory) this.judge()
     const viewed = view.follow || this.found ? this.memory.count : this.shown[this.list.top]
     if (this.memory.isFull) this.keepView(() => this.memory.evict(viewed, this.app.has('history')))
@@ -53,29 +50,23 @@ export class Log {
     try {
       const { actions } = await this.app.get('actions', { ...this.query, limit: PAGE, after: found.idOf(last) })
       if (found !== this.found) return
-      found.append(actions.reverse(), 0)
-      this.judge()
+      found.append(actions.reverse(), 0); this.judge()
       this.draws()
     } catch (error) { this.fail(error) }
   }
-
   /** `path:` asks the journal; other terms do if `searchesJournal`. */
   applyFilter(searchesJournal = false) {
     const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms) : null
     const query = wanted && ('path' in wanted || searchesJournal) ? wanted : null
     this.isUnsupported = terms.some(term => term.key === 'path' && (term.not || !query))
-    this.test = compile(terms, view.hide)
-    this.error = null
+    this.test = compile(terms, view.hide); this.error = null
     if (JSON.stringify(query) !== JSON.stringify(this.query) || !query) {
-      this.query = query
-      this.cursors.clear()
-      this.searchedTo = undefined
-      this.found = query && new ActionRows(FOUND)
+      this.query = query; this.cursors.clear()
+      this.searchedTo = undefined; this.found = query && new ActionRows(FOUND)
       this.found?.setGap(this.found.count++, -1)
     }
-    this.rows = this.found ?? this.memory
-    this.judgeAll()
-    this.drawChips()
+    this.rows = this.found ?? this.memory; this.judgeAll()
+    if (this.app.store) this.drawChips()
     if (!view.follow && view.selected) this.reveal()
     this.draws()
   }
@@ -92,8 +83,7 @@ export class Log {
     let index = this.list.top
     while (index < this.count - 1 && this.rows.gap[this.shown[index]]) index++
     const anchor = index < this.count ? this.rows.idOf(this.shown[index]) : null
-    change()
-    this.judgeAll()
+    change(); this.judgeAll()
     if (anchor && !view.follow) this.list.shift(this.indexOf(anchor) - index)
     this.draws()
   }
@@ -106,15 +96,14 @@ export class Log {
     const i = view.selected ? this.rows.find(view.selected) : -1, index = i < 0 ? -1 : this.indexOf(view.selected)
     return this.shown[index] === i && index < this.count ? index : -1
   }
-
   loadVisibleGaps(first, end) {
     if (this.loading || this.error || (this.test && !this.found)) return
     for (let index = first; index < end; index++) {
       const i = this.shown[index], missing = this.rows.gap[i]
-      if (missing && (!view.follow || missing < 0)) return void this.load(i, this.isUpward)
+      if (missing && (!view.follow || missing < 0)) return void this.load(i, index <= this.list.top)
     }
   }
-  /** Loads a page into a gap, from its newer or its older side, or the rows up to a revision. */
+  /** Loads a page into a gap, from its newer side if `isUpward`, otherwise from its older one, or the rows up to a revision. */
   async load(g, isUpward = true, at) {
     if (!this.app.has('history') || this.loading) return
     const { rows } = this, older = g > 0 ? rows.idOf(g - 1) : null, newer = g + 1 < rows.count ? rows.idOf(g + 1) : null
@@ -133,14 +122,10 @@ export class Log {
         rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null)
         if (rows.isFull) rows.evict(g, true)
       })
-    } catch (error) { this.fail(error) } finally {
-      this.loading = false
-      this.list.schedule()
-    }
+    } catch (error) { this.fail(error) } finally { this.loading = false; this.list.schedule() }
   }
   fail(error) {
-    this.error = error
-    clearTimeout(this.retry)
+    this.error = error; clearTimeout(this.retry)
     if (error.isTemporary) this.retry = setTimeout(() => { this.error = null; this.list.schedule() }, 1000 * (error.retryAfter ?? 5))
   }
   async loadNow(...place) {
@@ -168,7 +153,6 @@ export class Log {
     }
     return null
   }
-
   select(index) {
     if (index < 0 || index >= this.count) return
     const i = this.shown[index]
@@ -181,7 +165,7 @@ export class Log {
   openGap(i) {
     this.error = null
     if (this.test && !this.found && i === 0 && journalQuery(parse(view.q))) this.applyFilter(true)
-    else this.load(i, this.isUpward)
+    else this.load(i, false)
   }
   move(step) {
     const from = this.activeIndex()
@@ -192,10 +176,7 @@ export class Log {
     if (i >= 0) this.app.go(this.rows.to[i], view.selected)
   }
   reveal() { this.list.reveal(Math.min(this.indexOf(view.selected), Math.max(0, this.count - 1)), true) }
-  newest() {
-    const last = this.memory.count - 1
-    return last >= 0 && !this.memory.gap[last] ? this.memory.idOf(last) : null
-  }
+  newest() { return this.memory.gap[this.memory.count - 1] === 0 ? this.memory.idOf(this.memory.count - 1) : null }
   /** The actions in memory of the same batch, in order. */
   batchOf(id) {
     const { rows } = this, i = rows.find(id), ids = []
@@ -204,23 +185,18 @@ export class Log {
   }
   scrolled() {
     const { scrollTop } = $('log'), follows = view.at == null && this.list.atEnd && (view.follow || scrollTop > this.lastTop)
-    if (scrollTop !== this.lastTop) this.isUpward = scrollTop < this.lastTop
     this.lastTop = scrollTop
     if (follows === view.follow) return
-    view.follow = follows
-    this.heads()
+    view.follow = follows; this.heads()
   }
-
   draw(row, cells, i, index) {
     const { rows } = this, [revision, time, action, user, delay] = cells
     const previous = index ? this.shown[index - 1] : -1, next = index + 1 < this.count ? this.shown[index + 1] : -1
     const isFuture = view.at != null && rows.to[i] > view.at, isGap = rows.gap[i] !== 0
     const joins = [previous, next].map(other => other >= 0 && rows.isSameBatch(other, i))
     revision.className = 'r' + (joins[0] && joins[1] ? ' mid' : joins[1] ? ' top' : joins[0] ? ' end' : '')
-    row.classList.toggle('gap', isGap)
-    row.classList.toggle('rejected', rows.isRejected[i] === 1)
-    row.classList.toggle('future', isFuture)
-    row.classList.toggle('boundary', isFuture && previous >= 0 && rows.to[previous] <= view.at)
+    const kinds = { gap: isGap, rejected: rows.isRejected[i] === 1, future: isFuture, boundary: isFuture && rows.to[previous] <= view.at }
+    for (const [name, applies] of Object.entries(kinds)) row.classList.toggle(name, applies)
     const key = isGap ? this.gapText(i) : rows.idOf(i)
     if (row.key === key) return
     row.key = key
@@ -265,7 +241,6 @@ export class Log {
     const others = [...this.chips.keys()].filter(other => other !== null && other !== name)
     if (isOnly) view.hide = new Set(others.every(other => view.hide.has(other)) ? [] : others)
     else if (!view.hide.delete(name)) view.hide.add(name)
-    this.applyFilter(this.found !== null)
-    this.app.refresh()
+    this.applyFilter(this.found !== null); this.app.refresh()
   }
 }

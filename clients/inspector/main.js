@@ -30,7 +30,6 @@ class Inspector {
     setInterval(() => this.tick(), TICK)
     this.begin()
   }
-
   /** Takes the token from the URL, and opens the store that the URL names. */
   async begin() {
     const [found, token] = location.hash.match(/[#&?]token=([^&]*)/) ?? []
@@ -38,10 +37,8 @@ class Inspector {
       sessionStorage.setItem(TOKEN, decodeURIComponent(token))
       history.replaceState(null, '', location.hash.replace(found, '') || location.pathname)
     }
-    clearTimeout(this.retry)
-    readURL()
-    $('log-filter').value = view.q
-    $('tree-filter').value = view.find
+    clearTimeout(this.retry); readURL()
+    $('log-filter').value = view.q; $('tree-filter').value = view.find
     const saved = sessionStorage.getItem(TOKEN)
     if (!saved) return this.askToken('This gateway needs a token. It prints a link with it when it starts.')
     if (saved !== this.token) this.client = new Statecast(new URL('.', location.href), { token: this.token = saved })
@@ -60,8 +57,7 @@ class Inspector {
   refused({ message }) { this.askToken(`The gateway refuses this token: ${message}`) }
   askToken(message) {
     this.following?.close()
-    this.token = null
-    setText($('token-why'), message)
+    this.token = null; setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
   }
   async open({ store, features, position, status, why }) {
@@ -73,10 +69,8 @@ class Inspector {
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
     this.reset()
     if (position) this.seen(position)
-    this.follow()
-    this.tree.restore(view.open)
-    this.refresh()
-    this.peers.refresh()
+    this.follow(); this.tree.restore(view.open)
+    this.refresh(); this.peers.refresh()
     if (view.at != null) await this.go(view.at)
     if (view.path) await this.tree.focus(view.path)
     if (view.find) await this.tree.search()
@@ -94,8 +88,7 @@ class Inspector {
         if (error?.status === 401) return this.refused(error)
         if (wasOffline) this.log.reconnected()
         wasOffline = status === 'offline'
-        this.status = { status, why: why ?? error?.message }
-        this.heads()
+        this.status = { status, why: why ?? error?.message }; this.heads()
         // The primary may have begun a new epoch or lineage, which the log does not say.
         if (status === 'live') this.get('state', { path: '', limit: 1 }).then(({ position }) => this.seen(position), () => {})
       },
@@ -114,7 +107,6 @@ class Inspector {
       throw error
     }
   }
-
   arrived(actions, skipped) {
     this.log.append(actions, skipped)
     const last = actions.at(-1)
@@ -127,8 +119,7 @@ class Inspector {
   seen(position) {
     const before = this.live.lineage, isSame = before === position.lineage
     const revision = isSame && position.epoch === this.live.epoch ? Math.max(position.revision, this.live.revision) : position.revision
-    this.live = { ...position, revision }
-    view.lineage = position.lineage
+    this.live = { ...position, revision }; view.lineage = position.lineage
     if (this.linked && !position.lineage.startsWith(this.linked)) {
       const shown = view.at == null ? '' : ` Revision ${group(view.at)} of the link is not shown.`
       this.notice(`This link is of another history, ${this.linked.slice(0, 8)}: the store now has ${position.lineage.slice(0, 8)}.${shown}`)
@@ -137,8 +128,7 @@ class Inspector {
     this.linked = null
     if (before !== null && !isSame) {
       this.notice(`The store has begun a new history, ${position.lineage.slice(0, 8)}: the log was cleared.`)
-      this.reset()
-      this.go(null)
+      this.reset(); this.go(null)
     }
     this.headsSoon()
   }
@@ -150,17 +140,13 @@ class Inspector {
   }
   tick() {
     if (document.hidden || !this.store) return
-    this.ticks += 1
-    this.tree.refresh()
+    this.ticks += 1; this.tree.refresh()
     if (this.ticks % 2) return
-    this.log.drawChips()
-    this.log.poll()
-    this.detail.refresh()
-    this.timeline.refresh()
+    this.log.drawChips(); this.log.poll()
+    this.detail.refresh(); this.timeline.refresh()
     this.headsSoon()
     if (this.ticks % 20 === 0 || (view.name === 'peers' && this.ticks % 4 === 0)) this.peers.refresh()
   }
-
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
   async go(revision, id = null) {
     if (revision == null || revision > (this.live.revision ?? Infinity)) {
@@ -172,8 +158,7 @@ class Inspector {
     const { rows, memory } = this.log, known = rows === memory ? rows.after(revision) - 1 : -1
     const at = known >= 0 && !rows.gap[known] ? rows.to[known] : revision
     Object.assign(view, { at, selected: id, follow: false })
-    this.at = this.atTime = null
-    this.refresh()
+    this.at = this.atTime = null; this.refresh()
     const i = await this.log.locate(at)
     if (at !== view.at) return
     if (i >= 0) {
@@ -191,15 +176,13 @@ class Inspector {
     else this.toast('No earlier batch is known')
   }
   setFilter(text) {
-    view.q = $('log-filter').value = text
-    this.log.applyFilter()
+    view.q = $('log-filter').value = text; this.log.applyFilter()
     this.refresh()
   }
   find(text) { view.find = $('tree-filter').value = text; this.refresh(); return this.tree.search() }
   showActions(path) { this.setFilter('path:' + path) }
   blame(path = view.path) { Object.assign(view, { path, pane: 'blame' }); this.refresh() }
   show(name) { view.name = name; this.refresh(); this.peers.refresh() }
-
   async copying(make, name) {
     try {
       this.copied = await make()
@@ -208,8 +191,7 @@ class Inspector {
     } catch (error) { this.notice(`${name}: ${error.message}`) }
   }
   toast(text) {
-    setText($('toast'), text)
-    $('toast').hidden = false
+    setText($('toast'), text); $('toast').hidden = false
     clearTimeout(this.toastTimer)
     this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 1500)
   }
@@ -218,14 +200,12 @@ class Inspector {
     const close = button('Close', () => this.notice(''))
     $('notice').replaceChildren(element('span', { class: 'grow' }, printable(text)), ...[more].filter(Boolean), close)
   }
-
   refresh() {
     for (const name of ['state', 'peers']) {
       $('view-' + name).hidden = view.name !== name
       $('tab-' + name).setAttribute('aria-selected', view.name === name)
     }
-    $('time').hidden = view.name !== 'state'
-    this.heads()
+    $('time').hidden = view.name !== 'state'; this.heads()
     this.detail.refresh()
     for (const list of [this.log.list, this.tree.list, this.peers.list, this.timeline]) list.schedule()
     saveURL()
@@ -242,8 +222,7 @@ class Inspector {
       live: [isHistory && 'history', !(isHistory && status === 'live') && status].filter(Boolean).join(', ') }
     for (const [id, text] of Object.entries(texts)) setText($(id), text)
     $('live').className = 'live' + (isHistory ? ' hist' : status === 'live' ? '' : ' stale')
-    $('live').title = why ?? ''
-    $('mode').classList.toggle('on', this.has('send'))
+    $('live').title = why ?? ''; $('mode').classList.toggle('on', this.has('send'))
     if (document.activeElement !== $('goto')) $('goto').value = group(view.at ?? revision)
     $('golive').setAttribute('aria-pressed', !isHistory)
     for (const pane of [this.log, this.tree]) pane.heads()

@@ -50,18 +50,13 @@ export class Peers {
     this.list.schedule()
   }
   draw(row, cells, peer) {
-    row.classList.toggle('warn', peer.status === 'slow')
-    row.classList.toggle('bad', peer.status === 'stale')
+    row.classList.toggle('warn', peer.status === 'slow'); row.classList.toggle('bad', peer.status === 'stale')
     COLUMNS.forEach(([key, , format], index) => {
       setText(key === 'lag' ? cells[index].firstChild : cells[index], peer[key] == null ? UNKNOWN : printable(format(peer[key])))
     })
     row.querySelector('rect').setAttribute('width', peer.lag ? Math.min(100, Math.log10(peer.lag + 1) * 20) : 0)
   }
-  move(step) {
-    this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + step))
-    this.list.reveal(this.active)
-  }
-
+  move(step) { this.list.reveal(this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + step))) }
   health({ checks, series, gateway }, isShown) {
     const bad = checks.filter(check => check.status === 'warn' || check.status === 'bad').length
     setText($('alarm'), `${bad}`)
@@ -80,7 +75,8 @@ export class Peers {
     const charts = SERIES.filter(([key]) => series[key]?.some(value => value !== null)).map(([key, title, format]) => {
       const values = series[key], last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
       return element('div', { class: 'chart' }, element('div', {}, element('span', {}, title), element('b', {}, last)),
-        element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, element('path', { d: line(values) })))
+        element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
+          element('path', { d: line(values) })))
     })
     return section('Last 15 minutes', charts.length ? element('div', { class: 'charts' }, charts) : 'Not known yet.')
   }
@@ -89,9 +85,9 @@ export class Peers {
     const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
       element('div', {}, printable(`${address}  ${open} streams, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
     return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
-      ['connections', used(connections)], ['streams', used(streams)],
+      ['connections', used(connections)], ['streams', used(streams)], ['clients', clients],
       ['history', history ? `${group(history.oldest)} to live, ${group(history.records)} records, ${bytes(history.bytes)}` : 'no journal'],
-      ['snapshots', history && group(history.snapshots)], ['epochs', history && group(history.epochs)], ['clients', clients]]))
+      ['snapshots', history && group(history.snapshots)], ['epochs', history && group(history.epochs)]]))
   }
 }
 

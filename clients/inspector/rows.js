@@ -23,7 +23,6 @@ export class ActionRows {
   rejected = 0
   /** Rows in memory by the name of the action, without rejected ones. */
   names = new Map()
-
   /** Columns; `gap`: 0 is an action, otherwise the number that is missing, or -1. */
   constructor(capacity) {
     const size = capacity + 2 * SLACK
@@ -31,8 +30,7 @@ export class ActionRows {
     for (const name of NUMBERS) this[name] = new Float64Array(size)
     for (const name of TEXTS) this[name] = new Array(size).fill('')
     this.delay = new Float32Array(size) // NaN if unknown
-    this.isRejected = new Uint8Array(size)
-    this.gap = new Int32Array(size)
+    this.isRejected = new Uint8Array(size); this.gap = new Int32Array(size)
     this.columns = [...NUMBERS, ...TEXTS, 'delay', 'isRejected', 'gap'].map(name => this[name])
   }
   idOf(i) { return `${this.batch(i)}.${this.order[i] % BATCH}` }
@@ -74,17 +72,17 @@ export class ActionRows {
   }
   tally(i, sign) {
     if (this.gap[i]) return
+    const name = this.action[i], left = (this.names.get(name) ?? 0) + sign
     if (this.isRejected[i]) this.rejected += sign
-    else if (!this.names.set(this.action[i], (this.names.get(this.action[i]) ?? 0) + sign).get(this.action[i])) this.names.delete(this.action[i])
+    else if (left) this.names.set(name, left)
+    else this.names.delete(name)
   }
-
   /** Replaces `removed` entries at `i` by `added` unset ones. */
   splice(i, removed, added) {
     for (let j = i; j < i + removed; j++) this.tally(j, -1)
     for (const column of this.columns) column.copyWithin(i + added, i + removed, this.count)
     this.count += added - removed
   }
-
   /** Appends the rows that are new, after a gap if `missing` is not 0. */
   append(rows, missing) {
     const last = this.count - 1, fresh = rows.filter(row => row.update || last < 0 || this.lowerBound(row.id) > last)
@@ -94,7 +92,6 @@ export class ActionRows {
     }
     for (const row of fresh) this.set(this.count++, row)
   }
-
   /** Fills the gap at `g`, which stays open where more is missing. Rows beyond the gap close it on that side. */
   fill(g, rows, isOpenBefore, isOpenAfter) {
     const missing = this.gap[g], isAfterPrevious = row => orderOf(row.id) > this.order[g]

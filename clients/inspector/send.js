@@ -7,8 +7,7 @@ export class Send {
   /** Begins or continues the session of this tab with a store. */
   reset() {
     this.sender?.close()
-    this.form = this.sender = null
-    this.outcomes = element('tbody')
+    this.form = this.sender = null; this.outcomes = element('tbody')
     if (!this.app.has('send')) return
     const onResumed = ({ number, action }, outcome) => this.record(action, outcome, number)
     this.sender = this.app.client.sender(this.app.store, { storage: sessionStorage, onResumed })
@@ -21,19 +20,17 @@ export class Send {
     const submit = element('button', { class: 'btn main', type: 'submit' })
     const fill = choice.onchange = () => {
       payload.value = json(actions[choice.selectedIndex]?.example ?? {}, '', '  ')
-      submit.textContent = `Send ${printable(choice.value)}`
-      problem.textContent = ''
+      submit.textContent = `Send ${printable(choice.value)}`; problem.textContent = ''
     }
     const onsubmit = event => {
-      event.preventDefault()
-      problem.textContent = ''
+      event.preventDefault(); problem.textContent = ''
       try { this.record(choice.value, this.sender.send(choice.value, decodeValue(JSON.parse(payload.value)))) } catch (error) {
         problem.textContent = `The payload is not JSON: ${error.message}`
       }
     }
     fill()
-    const labels = ['action', 'payload'].map(name => element('label', { for: 'send-' + name }, name))
-    const form = element('form', { class: 'form', onsubmit }, labels[0], choice, labels[1], payload, problem,
+    const form = element('form', { class: 'form', onsubmit }, element('label', { for: 'send-action' }, 'action'), choice,
+      element('label', { for: 'send-payload' }, 'payload'), payload, problem,
       element('div', { class: 'copy' }, submit, button('Reset', fill)))
     const help = note('A lost answer is safe: the page repeats an action with its number, and the gateway returns the first outcome. '
       + 'Integers beyond 2^53 are written {"$int":"…"}.')
@@ -43,14 +40,14 @@ export class Send {
   async record(action, outcome, number = '') {
     const cells = ['r', '', '', 'r', 'r'].map(name => element('td', { class: name })), begin = performance.now()
     const show = (...texts) => texts.forEach((text, index) => { cells[index].textContent = cells[index].title = printable(text) })
-    this.outcomes.prepend(element('tr', {}, cells))
-    show(number, action, 'waiting')
+    this.outcomes.prepend(element('tr', {}, cells)); show(number, action, 'waiting')
     try {
       const done = await outcome
       cells[2].className = 'green'
       show(done.number, action, 'applied', group(done.revision), duration(performance.now() - begin))
     } catch (error) {
-      const status = error instanceof RejectedError ? `rejected ${error.code}` : error instanceof UnknownOutcomeError ? 'unknown' : error.code
+      const isUnknown = error instanceof UnknownOutcomeError
+      const status = error instanceof RejectedError ? `rejected ${error.code}` : isUnknown ? 'unknown' : error.code
       cells[2].className = 'red'
       show(error.number ?? number, action, `${status}: ${error.message}`, '', duration(performance.now() - begin))
     }

@@ -2,24 +2,16 @@
 import { view } from './view.js'
 import { $, clock, group } from './format.js'
 
-const REFRESH = 10_000, DRAG = 80, STEPS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: -1000, PageDown: 1000,
-  Home: -Infinity, End: Infinity }
+const REFRESH = 10_000, DRAG = 80
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageUp: -1000, PageDown: 1000, Home: -1e15, End: 1e15 }
 
 export class Timeline {
   canvas = $('track')
   constructor(app) {
     this.app = app
     const on = (name, run) => this.canvas.addEventListener(name, event => { run(event); this.schedule() })
-    on('pointerdown', event => {
-      this.canvas.setPointerCapture(event.pointerId)
-      this.isDragging = true
-      this.drag(event)
-    })
-    on('pointermove', event => {
-      this.hover = event.offsetX
-      if (this.isDragging) this.drag(event)
-    })
-    on('pointerup', () => { this.isDragging = false })
+    on('pointerdown', event => { this.canvas.setPointerCapture(event.pointerId); this.drag(event) })
+    on('pointermove', event => { this.hover = event.offsetX; if (event.buttons) this.drag(event) })
     on('pointerleave', () => { this.hover = null })
     on('keydown', event => this.key(event))
     new ResizeObserver(() => this.schedule()).observe(this.canvas)
@@ -40,33 +32,30 @@ export class Timeline {
     if (!this.data) return
     const [first, last] = this.range, share = Math.max(0, Math.min(1, event.offsetX / this.canvas.clientWidth))
     this.dragged = Math.round(first + share * (last - first))
-    this.timer ??= setTimeout(() => {
-      this.app.go(this.dragged < last ? this.dragged : null)
-      this.timer = this.dragged = null
-    }, DRAG)
+    const go = () => { this.app.go(this.dragged < last ? this.dragged : null); this.timer = this.dragged = null }
+    this.timer ??= setTimeout(go, DRAG)
   }
   key(event) {
     const step = STEPS[event.key]
-    if (!this.data || !step) return
-    event.stopPropagation()
-    event.preventDefault()
-    const [first, last] = this.range
+    if (!step) return
+    event.stopPropagation(); event.preventDefault()
+    const [first, last] = this.range ?? [0, 0]
     if (Math.abs(step) === 1) this.app.step(step)
-    else this.app.go(Math.max(first, Math.min(last, (view.at ?? last) + step)))
+    else if (this.data) this.app.go(Math.max(first, Math.min(last, (view.at ?? last) + step)))
   }
   first() { if (this.data) this.app.go(this.data.oldest) }
   schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
   paint() {
-    const { canvas, app } = this, ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight, base = height - 15
+    const { canvas, app } = this, { clientWidth: width, clientHeight: height } = canvas, ratio = devicePixelRatio || 1, base = height - 15
     if (!width) return
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) })
     const draw = canvas.getContext('2d'), style = getComputedStyle(document.documentElement)
     const color = name => style.getPropertyValue('--' + name).trim()
     const box = (name, ...place) => { draw.fillStyle = color(name); draw.fillRect(...place) }
     const text = (name, words, align, ...place) => { draw.fillStyle = color(name); draw.textAlign = align; draw.fillText(words, ...place) }
-    draw.scale(ratio, ratio)
-    draw.font = '10px ' + color('ui')
-    if (!this.data) return text('dim', app.has('history') ? this.error?.message ?? '' : 'No journal: no history', 'left', 4, height / 2)
+    draw.scale(ratio, ratio); draw.font = '10px ' + color('ui')
+    const why = app.store && !app.has('history') ? 'No journal: no history' : this.error?.message ?? ''
+    if (!this.data) return text('dim', why, 'left', 4, height / 2)
     this.range[1] = Math.max(this.range[1], app.live.revision)
     const [first, last] = this.range, at = this.dragged ?? view.at ?? last, x = revision => (revision - first) / (last - first) * width
     this.bars(box, x, base, at, last)
@@ -86,12 +75,11 @@ export class Timeline {
       text('faint', group(revision), 'center', x(revision), height - 2)
     }
     const mark = Math.min(width - 1, x(at))
-    box('accent', mark - 1, 0, 2, base + 4)
-    draw.beginPath()
-    draw.arc(mark, base + 2, 4, 0, 7)
-    draw.fill()
+    box('accent', mark - 1, 0, 2, base + 4); draw.beginPath()
+    draw.arc(mark, base + 2, 4, 0, 7); draw.fill()
     if (this.hover != null) {
-      const revision = Math.round(first + this.hover / width * (last - first)), time = this.data.buckets.findLast(([from]) => from <= revision)?.[1]
+      const revision = Math.round(first + this.hover / width * (last - first))
+      const time = this.data.buckets.findLast(([from]) => from <= revision)?.[1]
       const align = this.hover > width - 140 ? 'right' : 'left'
       box('dim', this.hover, 0, 1, base)
       text('text', `${group(revision)}  ${time ? clock(time).slice(0, 8) : ''}`, align, this.hover + (align === 'left' ? 5 : -5), 18)

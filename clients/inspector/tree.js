@@ -5,6 +5,7 @@ import { $, child, element, group, keysOf, parentOf, preview, printable, setText
 
 const PAGE = 200, KEPT = 3, MAX_LOADS = 8, RECENT = 2000, SEARCH = 100
 
+const span = (name, inner) => element('span', { class: name }, inner)
 const newPage = (after, length = 0) => ({ after, rows: null, length, next: null })
 const isPresent = (node, key) => node.pages.some(page => page.rows?.some(row => row.key === key))
 
@@ -25,23 +26,18 @@ export class Tree {
     this.app = app
     this.list = new VirtualList($('tree'), {
       role: 'treeitem', className: 'tree', count: () => this.layout(), active: () => this.indexOf(view.path),
-      build: () => [element('span', { class: 'kv' }, ['tw', 'pulse', 'k', 'v'].map(name => element('span', { class: name }))), element('span')],
+      build: () => [span('kv', ['tw', 'pulse', 'k', 'v'].map(name => span(name))), span('b')],
       draw: (row, cells, index) => this.draw(row, cells, this.row(index)),
       drawn: (first, end) => this.loadVisible(first, end),
     })
     $('tree').addEventListener('mousedown', event => this.clicked(event))
-    $('tree').addEventListener('dblclick', event => {
-      if (!event.target.closest('.tw')) this.toggle(this.row(this.list.indexOf(event.target)))
-    })
+    $('tree').addEventListener('dblclick', ({ target }) => target.closest('.tw') || this.toggle(this.row(this.list.indexOf(target))))
     this.reset()
   }
   reset() {
-    this.root = new Node('', -1)
-    this.found = null
-    this.samples = []
-    this.visible = new Map()
+    this.root = new Node('', -1); this.found = null
+    this.samples = []; this.visible = new Map()
   }
-
   /** The number of rows; also sets the sizes of nodes and pages. */
   layout() { return this.found ? this.found.rows.length + (this.found.next || this.found.isLoading ? 1 : 0) : this.measure(this.root) }
   measure(node) {
@@ -53,10 +49,7 @@ export class Tree {
     }
     return node.size
   }
-  opened(node, page) {
-    return page.rows && node.children.size ? page.rows.map(row => node.children.get(row.key)).filter(Boolean) : []
-  }
-
+  opened(node, page) { return page.rows && node.children.size ? page.rows.map(row => node.children.get(row.key)).filter(Boolean) : [] }
   /** The row at an index: a child (`key`), or a place where more can be loaded. */
   row(index) {
     if (index < 0) return null
@@ -69,7 +62,8 @@ export class Tree {
       node = null
       for (const row of page.rows) {
         const parent = page.node, inner = parent.children.get(row.key)
-        if (index-- === 0) return { ...row, node: parent, page, inner, depth, path: child(parent.path, row.key), isBranch: row.count !== undefined }
+        const isBranch = row.count !== undefined
+        if (index-- === 0) return { ...row, node: parent, page, inner, depth, path: child(parent.path, row.key), isBranch }
         if (inner && index < inner.size) { node = inner; break }
         index -= inner?.size ?? 0
       }
@@ -92,7 +86,6 @@ export class Tree {
     }
     return index
   }
-
   loadVisible(first, end) {
     if (!this.app.store) return
     if (this.found) return void (this.found.next && end > this.found.rows.length && this.search(true))
@@ -101,11 +94,10 @@ export class Tree {
       const { node, page, isMore } = this.row(index) ?? {}
       if (page) this.visible.set(page, node)
       else if (isMore && node.pages.at(-1).rows) {
-        node.pages.push(newPage(node.pages.at(-1).next))
-        this.visible.set(node.pages.at(-1), node)
+        node.pages.push(newPage(node.pages.at(-1).next)); this.visible.set(node.pages.at(-1), node)
       }
     }
-    for (const [page, node] of this.visible) if (page.at !== view.at || !(page.rows ?? page.error)) this.load(node, page)
+    for (const [page, node] of this.visible) if (page.at !== view.at || (!page.rows && !page.error)) this.load(node, page)
     this.forget(this.root)
   }
   /** Pages far from the visible ones keep their place and forget their rows. */
@@ -115,9 +107,8 @@ export class Tree {
     node.pages.forEach((page, index) => { if ((index < from || index > to) && !this.opened(node, page).length) page.rows = null })
     node.children.forEach(inner => this.forget(inner))
   }
-  /** Loads a page, or waits until it is loaded. */
-  load(node, page) { return page.loading ??= this.fetch(node, page) }
-  async fetch(node, page) {
+  load(node, page) { return page.loading ??= this.read(node, page).finally(() => { page.loading = null; this.list.schedule() }) }
+  async read(node, page) {
     const { at } = view, isPin = page.pin !== undefined, path = isPin ? child(node.path, page.pin) : node.path
     try {
       const answer = await this.app.get('state', { path, limit: isPin ? 1 : PAGE, after: isPin ? undefined : page.after, at })
@@ -127,10 +118,7 @@ export class Tree {
       Object.assign(page, { at, node, revision: answer.position.revision, error: null, length: page.rows.length })
       if (at === null) this.app.seen(answer.position)
       else this.app.shown(answer.position)
-    } catch (error) { this.fail(node, page, error, at) } finally {
-      page.loading = null
-      this.list.schedule()
-    }
+    } catch (error) { this.fail(node, page, error) }
   }
   accept(node, page, answer) {
     Object.assign(node, { type: answer.type, seenFrom: answer.seenFrom })
@@ -140,12 +128,11 @@ export class Tree {
     else if (following) following.after = page.next
     for (const row of page.rows) if (row.count === undefined) node.children.delete(row.key)
   }
-  fail(node, page, error, at) {
-    // What another revision had there is not shown any more.
-    Object.assign(page, { error, at, rows: page.at === at ? page.rows : null })
+  fail(node, page, error) {
     if (error.code === 'pruned') this.app.pruned(error)
     const parent = keysOf(parentOf(node.path)).reduce((each, key) => each?.children.get(key), this.root)
     if (error.code === 'no-such-path' && node !== this.root) return void parent?.children.delete(keysOf(node.path).at(-1))
+    Object.assign(page, { error, rows: page.at === view.at ? page.rows : null, at: view.at })
     if (error.isTemporary) setTimeout(() => { page.error = null; this.list.schedule() }, 1000 * (error.retryAfter ?? 3))
   }
   /** Reads the visible pages again, if the state has changed since. */
@@ -156,20 +143,17 @@ export class Tree {
     const stale = [...this.visible].filter(([page]) => page.rows && page.revision < revision).sort(([a], [b]) => a.revision - b.revision)
     for (const [page, node] of stale.slice(0, MAX_LOADS)) this.load(node, page)
   }
-
   toggle(row, opens = !row?.inner) {
     if (row?.isFound) return this.app.find('').then(() => this.focus(row.path))
     if (row?.isStart) row.node.pages = [newPage()]
     else if (!row?.isBranch) return
     else if (opens) row.node.open(row.key)
     else row.node.children.delete(row.key)
-    this.saveOpen()
-    this.list.schedule()
+    this.saveOpen(); this.list.schedule()
   }
   saveOpen() {
     const leaves = node => node.children.size ? [...node.children.values()].flatMap(leaves) : [node.path]
-    view.open = leaves(this.root).filter(Boolean).slice(0, 50)
-    saveURL()
+    view.open = leaves(this.root).filter(Boolean).slice(0, 50); saveURL()
   }
   restore(paths) { for (const path of paths) keysOf(path).reduce((node, key) => node.open(key), this.root) }
   /** Opens what is above a path, and shows it. */
@@ -182,14 +166,13 @@ export class Tree {
         await this.ensure(node, key)
       }
     } catch (error) { this.app.notice(error.message) }
-    this.saveOpen()
-    this.layout()
+    this.saveOpen(); this.layout()
     if (this.indexOf(path) >= 0) this.list.reveal(this.indexOf(path), true)
     this.app.refresh()
   }
   /** Loads a child that may be far from the pages in memory: then the node shows it and what follows it. */
   async ensure(node, key) {
-    while (!node.pages[0].rows && !node.pages[0].error) await this.load(node, node.pages[0])
+    if (!node.pages[0].rows) await this.load(node, node.pages[0])
     if (isPresent(node, key) || (node.pages[0].rows && node.pages[0].next === null)) return
     const isIndex = node.type === 'array' && Number(key) > 0
     const first = isIndex ? newPage(String(Number(key) - 1)) : { ...newPage(null), pin: key, next: key }
@@ -197,32 +180,28 @@ export class Tree {
     if (!first.rows?.length) throw Error(`There is no ${child(node.path, key)} in this state`)
     node.pages = isIndex ? [first] : [first, newPage(key, PAGE)]
   }
-
   /** Searches keys and values, or shows a path. */
   async search(continues = false) {
     const text = view.find.trim()
     if (!text || text.startsWith('/')) {
-      this.found = null
-      this.list.schedule()
+      this.found = null; this.list.schedule()
       if (text.length > 1) await this.focus(text.replace(/\/+$/, ''))
       return
     }
     if (continues && this.found.isLoading) return
     const found = continues ? this.found : { text, rows: [], next: null, examined: 0 }
     if (!continues) $('tree').scrollTop = 0
-    found.isLoading = true
-    this.found = found
+    found.isLoading = true; this.found = found
     try {
       const answer = await this.app.get('search', { q: text, limit: SEARCH, after: found.next, at: view.at })
-      found.rows.push(...answer.found.map(each => ({ ...each, isFound: true, depth: 0, key: each.path, isBranch: each.summary !== undefined })))
+      const row = each => ({ ...each, isFound: true, depth: 0, key: each.path, isBranch: each.summary !== undefined })
+      found.rows.push(...answer.found.map(row))
       Object.assign(found, { next: answer.next, examined: found.examined + answer.examined })
     } catch (error) { Object.assign(found, { next: null, error }) } finally {
-      found.isLoading = false
-      this.list.schedule()
+      found.isLoading = false; this.list.schedule()
       this.app.heads()
     }
   }
-
   clicked(event) {
     const row = this.row(this.list.indexOf(event.target))
     if (!row || event.button) return
@@ -243,20 +222,13 @@ export class Tree {
     if (name === 'Enter') this.toggle(row)
     else if (name === 'ArrowRight') row?.inner ? row.inner.pages[0].rows && this.move(1) : this.toggle(row, true)
     else if (row?.inner) this.toggle(row, false)
-    else if (row?.depth > 0) {
-      this.select(parentOf(row.path))
-      this.list.reveal(this.indexOf(view.path))
-    }
+    else if (row?.depth > 0) { this.select(parentOf(row.path)); this.list.reveal(this.indexOf(view.path)) }
   }
-
   draw(target, [kv, changed], row) {
     const [twist, pulse, key, value] = kv.children, isTree = row.isBranch && !row.isFound, isRow = row.path !== undefined
-    kv.style.paddingLeft = row.depth * 16 + 'px'
-    target.setAttribute('aria-level', row.depth + 1)
-    if (isTree) target.setAttribute('aria-expanded', Boolean(row.inner))
-    else target.removeAttribute('aria-expanded')
-    target.classList.toggle('more', !isRow)
-    setText(twist, isTree ? row.inner ? '▾' : '▸' : '')
+    kv.style.paddingLeft = row.depth * 16 + 'px'; target.setAttribute('aria-level', row.depth + 1)
+    target.ariaExpanded = isTree ? Boolean(row.inner) : null
+    target.classList.toggle('more', !isRow); setText(twist, isTree ? row.inner ? '▾' : '▸' : '')
     const place = row.failure ? `${row.failure.message} (press to try again)` : row.isStart ? '↑ from the first key' : 'loading…'
     this.mark(key, !isRow ? place : row.key === '' ? '""' : row.key, row.match === 'key')
     const brackets = row.type === 'array' ? ['[', ']'] : ['{', '}']
@@ -264,8 +236,7 @@ export class Tree {
     this.mark(value, (row.cut ? `first 4 KiB of ${group(row.cut)} bytes: ` : '') + text, row.match === 'value')
     value.className = row.isBranch ? 'v' : row.type === 'string' ? 'v str' : 'v lit'
     const change = row.changed, isRecent = change && view.at === null && change.revision > (this.samples[0]?.[1] ?? Infinity)
-    pulse.hidden = !isRecent
-    changed.className = isRecent ? 'b hot' : 'b'
+    pulse.hidden = !isRecent; changed.className = isRecent ? 'b hot' : 'b'
     const before = isRow && row.page?.at === null && row.node.seenFrom != null ? `before ${group(row.node.seenFrom)}` : ''
     setText(changed, change ? `${group(change.revision)} ${printable(change.action ?? '')}` : before)
   }

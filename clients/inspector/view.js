@@ -3,7 +3,7 @@ export const view = {
   store: null, name: 'state', at: null, path: '', open: ['/'], q: '', find: '', hide: new Set(), pane: 'change', span: 'batch',
   lineage: null, follow: true, selected: null,
 }
-const PANES = ['change', 'blame', 'send']
+let timer, known
 const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
 const list = (name, items) => items.length ? `${name}=${items.map(encode).join(',')}` : null
 
@@ -14,12 +14,14 @@ export function readURL() {
   const raw = new Map(query.split('&').filter(Boolean).map(part => part.split(/=(.*)/s))), text = name => decode(raw.get(name) ?? '')
   const items = name => (raw.get(name) ?? '').split(',').filter(Boolean).map(decode)
   Object.assign(view, {
-    store: decode(store) || null, name: text('view') === 'peers' ? 'peers' : 'state', path: text('path'), q: text('q'), find: text('find'),
+    store: decode(store) || null, name: text('view') === 'peers' ? 'peers' : 'state', q: text('q'), find: text('find'),
+    path: text('path').startsWith('/') ? text('path') : '',
     at: /^\d{1,15}$/.test(text('at')) ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
-    pane: PANES.includes(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
+    pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
     lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
   })
   view.follow = view.at == null
+  known = location.hash
 }
 
 export function url() {
@@ -31,11 +33,11 @@ export function url() {
   return `#/${encode(view.store ?? '')}?${parts.filter(Boolean).join('&')}`
 }
 
-let timer
 /** Writes the URL soon: browsers limit how often it may change. */
 export function saveURL() {
   timer ??= setTimeout(() => {
     timer = null
-    if (view.store && location.hash !== url()) history.replaceState(null, '', url())
+    // Not over a link that the page has not read yet.
+    if (location.hash === known && known !== url()) { history.replaceState(null, '', url()); known = location.hash }
   }, 150)
 }

@@ -29,15 +29,13 @@ export class VirtualList {
     const first = Math.max(0, this.top - MARGIN), end = Math.min(total, Math.ceil((root.scrollTop + root.clientHeight) / HEIGHT) + MARGIN)
     for (const [index, row] of rows) {
       if (index >= first && index < end) continue
-      rows.delete(index)
-      row.remove()
+      rows.delete(index); row.remove()
       this.pool.push(row)
     }
     for (let index = first; index < end; index++) {
       const row = rows.get(index) ?? this.add(index)
       if (this.role !== 'row') row.setAttribute('aria-setsize', total)
-      row.setAttribute('aria-selected', index === active)
-      this.draw(row, row.cells, index)
+      row.setAttribute('aria-selected', index === active); this.draw(row, row.cells, index)
     }
     if (rows.has(active)) this.host.setAttribute('aria-activedescendant', rows.get(active).id)
     else this.host.removeAttribute('aria-activedescendant')
@@ -47,8 +45,7 @@ export class VirtualList {
     const row = this.pool.pop() ?? element('div', { role: this.role, class: 'row ' + this.className }, this.build())
     row.cells ??= [...row.children]
     row.style.transform = `translateY(${index * HEIGHT}px)`
-    row.index = index
-    row.id = `${this.root.id}-${index}`
+    row.index = index; row.id = `${this.root.id}-${index}`
     row.setAttribute(this.role === 'row' ? 'aria-rowindex' : 'aria-posinset', this.role === 'row' ? index + 2 : index + 1)
     this.rows.set(index, row)
     return this.root.appendChild(row)
@@ -60,7 +57,7 @@ export class VirtualList {
     this.schedule()
   }
   get top() { return Math.floor(this.root.scrollTop / HEIGHT) }
-  get atEnd() { return this.root.scrollTop + this.root.clientHeight > (this.count() - 2) * HEIGHT }
+  get atEnd() { return this.root.scrollTop + this.root.clientHeight > (this.total - 2) * HEIGHT }
   scrollToEnd() { this.root.scrollTop = this.resize() * HEIGHT; this.schedule() }
   /** Keeps the same rows in view when `count` rows above them appear or, if negative, disappear. */
   shift(count) { this.resize(); this.root.scrollTop += count * HEIGHT }
