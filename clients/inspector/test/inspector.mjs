@@ -44,10 +44,10 @@ export async function visit(tab, revision) {
   await tab.key('Enter')
 }
 /** Waits until the page shows the state of the batch that ends at a revision. */
-export const settled = (tab, revision) => tab.shows(`the state at ${revision} is shown`, { view: revision, bar: String(revision), pages: [] }, revision => ({
-  view: inspector.view.at, bar: document.querySelector('#history').hidden ? null : document.querySelector('#history').innerText.match(/[Rr]evision ([\d,]+)/)?.[1].replaceAll(',', ''),
-  pages: [...inspector.tree.visible ?? []].filter(([page]) => !page.rows || page.at !== revision || inspector.tree.list.pending).map(([{ at, after, error }]) => ({ at, after, error: error?.message })),
-}), revision)
+export const settled = (tab, revision) => tab.shows(`the state at ${revision} is shown`, { bar: String(revision), pages: [] }, () => ({
+  bar: document.querySelector('#history').hidden ? null : document.querySelector('#history').innerText.match(/revision ([\d,]+)/i)?.[1].replaceAll(',', ''),
+  pages: [...inspector.tree.visible ?? []].filter(([page]) => !page.rows || page.at !== inspector.view.at || inspector.tree.list.pending).map(([{ at, after, error }]) => ({ at, after, error: error?.message })),
+}))
 
 /** The rows of the log in memory without its gaps: ids, in order; and the number of gaps. */
 export const memory = tab => tab.run(() => {
