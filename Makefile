@@ -1,5 +1,5 @@
-# make run        a primary, an agent and a live board on this machine; Ctrl-C ends all (SECONDS=10: after ten seconds)
-# make run-secure the same with keys: encrypted, and open only to the nodes of an access list (SECONDS=10)
+# make run        a primary, an agent, a live board and a page for browsers; Ctrl-C ends all (SECONDS=10: after ten seconds)
+# make run-secure the same with keys and without the page: encrypted, and open only to the nodes of an access list (SECONDS=10)
 # make test       builds everything without warnings, checks the format, runs all tests
 # make test-release  builds all products in release, checks the installation, runs the main suites optimized
 # make nightly    the longer checks of a release, in a copy of the last commit; goes on where it ended
@@ -56,9 +56,11 @@ uninstall:
 
 lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests Examples Benchmarks Fuzzing
-	@# The formatter leaves comments and strings alone.
-	@! LC_ALL=C.UTF-8 grep -rnE --include='*.swift' --exclude-dir=.build '^.{121,}$$' Package.swift Sources Tests Examples \
-	    Benchmarks Fuzzing || { echo "lines have at most 120 characters" >&2; exit 1; }
+	@# The formatter leaves comments and strings alone. PageFiles.swift contains the page, and tells the formatter to ignore it.
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.swift' --exclude=PageFiles.swift --exclude-dir=.build '^.{121,}$$' Package.swift \
+	    Sources Tests Examples Benchmarks Fuzzing || { echo "lines have at most 120 characters" >&2; exit 1; }
+	@scripts/make-page --check
+	@scripts/check-gateway-docs
 
 bench: libraries
 	@scripts/bench $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(DOCS),--docs)

@@ -171,7 +171,7 @@ let gateway: [Target] = [
             inHTTP("NIOHTTP1"), deque, logging, lifecycle,
         ],
         swiftSettings: settings
-    ),
+    )
 ]
 
 /// A whole cluster in one thread.
@@ -461,6 +461,12 @@ let tests: [Target] = [
         name: "poison-primary",
         dependencies: ["Statecast", "StatecastSQLite"],
         path: "Tests/PoisonPrimary",
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "wide-primary",
+        dependencies: ["Statecast", "StatecastSQLite"],
+        path: "Tests/WidePrimary",
         swiftSettings: settings
     ),
     .testTarget(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Boots a container in which systemd starts the units, first without keys and then with them, and checks that the values of
-# the agent arrive at a replica, that nothing was restarted, and that a reload and a stop work. systemd-analyze does not
-# notice that a unit forbids a call that a program or a library makes.
+# the agent arrive at a replica, that the gateway has a state and a history, that nothing was restarted, and that a reload and a
+# stop work. systemd-analyze does not notice that a unit forbids a call that a program or a library makes.
 #
 # Usage: deploy/boot-units.sh PROGRAMS     (the folder of the executable; on Linux, as root, with systemd-nspawn)
 set -euo pipefail
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{bin,system/multi-user.target.wants,keys,etc}
 # As they are installed.
 cp "$programs/statecast" "$work/bin/"
-for name in statecast-primary statecast-replica statecast-keys fleet-agent; do ln -s statecast "$work/bin/$name"; done
+for name in statecast-primary statecast-replica statecast-keys statecast-gateway fleet-agent; do ln -s statecast "$work/bin/$name"; done
 cp "$here"/*.service "$work/system/"
 cp "$here"/keys/*.conf "$work/keys/"
 cp "$here"/../config/*.json "$work/etc/"
@@ -25,9 +25,9 @@ cp "$here"/../config/*.json "$work/etc/"
 cat >"$work/bin/check" <<'CHECK'
 #!/usr/bin/env bash
 set -euo pipefail
-units=(statecast-primary fleet-agent)
+units=(statecast-primary fleet-agent statecast-gateway)
 is_good=
-trap '[ "$is_good" ] || journalctl --no-pager --lines=40 --unit=statecast-primary --unit=fleet-agent' EXIT
+trap '[ "$is_good" ] || journalctl --no-pager --lines=40 --unit=statecast-primary --unit=fleet-agent --unit=statecast-gateway' EXIT
 trap 'exit 1' TERM
 cd /etc/statecast
 # The units are up, and have not been started again.
@@ -54,6 +54,20 @@ check() {
     for unit in "${units[@]}"; do
         grep -q '^Seccomp:.2$' "/proc/$(systemctl show --property=MainPID --value "$unit")/status"
     done
+}
+# Waits until the gateway shows the history of the store: it has a state, and reads the journal.
+gateway() {
+    local token answer=''
+    until token=$(cat /var/lib/statecast-gateway/token) && [[ $answer = *'"history"'* ]]; do
+        sleep 0.1
+        exec {connection}<>/dev/tcp/127.0.0.1/7190 || continue
+        printf 'GET /v1/stores HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n' "$token" \
+            >&"$connection"
+        answer=$(cat <&"$connection")
+        exec {connection}>&-
+    done
+    # It prints the token, which the system's log must not have.
+    if journalctl --unit=statecast-gateway | grep -F "$token"; then return 1; fi
 }
 property() { systemctl show --property="$2" --value "$1"; }
 # The units have reported their state, and report every second that their loops work.
@@ -88,6 +102,7 @@ stop() {
 }
 
 check
+gateway
 notified
 stop
 watchdog
@@ -96,14 +111,17 @@ echo "units: good"
 primary=$(statecast-keys generate primary.key)
 agent=$(statecast-keys generate agent.key)
 board=$(statecast-keys generate board.key)
-printf '%s agent send=fleet/*\n%s board follow=*\n' "$agent" "$board" >access
+gateway=$(statecast-keys generate gateway.key)
+printf '%s agent send=fleet/*\n%s board follow=*\n%s gateway follow=*\n' "$agent" "$board" "$gateway" >access
 chmod 0644 access
 echo "{\"from\": \"tcp://127.0.0.1:7102\", \"primaryKey\": \"$primary\"}" >agent.json
+echo "{\"primaryKey\": \"$primary\", \"journal\": \"/run/statecast-journals/fleet\"}" >gateway.json
 for unit in "${units[@]}"; do
     install -D --mode 0644 "/etc/statecast-keys/$unit.conf" "/run/systemd/system/$unit.service.d/keys.conf"
 done
 systemctl daemon-reload
 check --keys board.key --primary-key "$primary"
+gateway
 # A list that is not valid is reported once, and once more for each request to read it.
 reports() { journalctl --unit=statecast-primary | grep -c 'the list that was read before stays in effect' || true; }
 echo 'no key' >access.new

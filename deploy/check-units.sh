@@ -22,7 +22,7 @@ for folder in /usr/lib/systemd/system /lib/systemd/system; do
         break
     fi
 done
-for program in /bin/sh /usr/local/bin/{statecast-primary,statecast-replica,statecast-send,fleet-agent}; do
+for program in /bin/sh /usr/local/bin/{statecast-primary,statecast-replica,statecast-send,statecast-gateway,fleet-agent}; do
     printf '#!/bin/sh\n' > "$root$program"
     chmod +x "$root$program"
 done
@@ -58,7 +58,7 @@ for unit in "${units[@]}"; do
     fi
     # A restart cannot help after wrong usage or, for a unit with a journal, after a damaged or unfit one.
     codes=64
-    if grep -q '^StateDirectory=' "$unit"; then codes="64 65 78"; fi
+    if grep -q '^StateDirectory=statecast$' "$unit"; then codes="64 65 78"; fi
     if ! grep -q "^RestartPreventExitStatus=$codes\$" "$unit"; then
         echo "$name: expected RestartPreventExitStatus=$codes" >&2
         failed=1

@@ -131,6 +131,8 @@
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            // What follows the last request is not read.
+            if case .closing = phase { return }
             guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
             refuse(error == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest)
         }

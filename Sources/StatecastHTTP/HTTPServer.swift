@@ -110,6 +110,8 @@
                 }.get()
                 let channel = try await ServerBootstrap(group: group)
                     .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                    // A burst of connections waits instead of being dropped.
+                    .serverChannelOption(.backlog, value: 1024)
                     .serverChannelInitializer { channel in
                         channel.eventLoop.makeCompletedFuture {
                             try channel.closeOnExecute()

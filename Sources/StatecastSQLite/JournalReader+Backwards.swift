@@ -21,7 +21,7 @@ extension JournalReader {
     ///     change: elements are not followed to earlier indices.
     ///   - revision: the revision at which the search begins, or rather the end of the last batch at or before it. By
     ///     default, or beyond the end, the end of the journal.
-    ///   - before: ``Blame/next`` of an earlier search, which this one continues. Replaces `revision`.
+    ///   - before: `next` of an earlier search, which this one continues. Replaces `revision`.
     ///   - limit: the number of changes to find, at least 1.
     ///   - maxBytes: the bytes of records after which the search ends; it reads at most one record more.
     ///   - isOver: ends the search when it returns `true`, such as after a deadline. It is called after each part of

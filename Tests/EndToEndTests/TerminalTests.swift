@@ -94,6 +94,25 @@ import Testing
             }
         }
 
+        @Test func `a picture shows the first line of a notice when its file appears, and the next one`() async throws {
+            let folder = try Folder()
+            try await withServed { served in
+                try await TerminalWindow.with(served) { window in
+                    try await window.type("statecast-replica --store counter --notice \(folder.path)/notice\n")
+                    try await window.line(with: "revision 0, live")
+                    for text in ["building", "http://127.0.0.1:7190/"] {
+                        let content = "\(text)\nanother line\n"
+                        try content.write(toFile: folder.path + "/notice", atomically: true, encoding: .utf8)
+                        try await window.line(with: text)
+                    }
+                    let rest = try await window.lines(to: "q quits").joined(separator: "\n")
+                    #expect(!rest.contains("building") && !rest.contains("another line"), "\(rest)")
+                    try await window.type("q")
+                    try await window.line(with: "prompt$")
+                }
+            }
+        }
+
         @Test func `a picture follows the size of its window, scrolls, and marks what changed`() async throws {
             try await withServed(["--store", "notes"], app: "fleet") { served in
                 for number in 1...20 { try await Self.note("東京の新しいディスク、東京の新しいディスク \(number)", to: served) }

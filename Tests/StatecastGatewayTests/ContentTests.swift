@@ -37,7 +37,8 @@ struct RandomStates {
         switch value {
         case .map(var map) where depth > 0:
             let key = map.keys.randomElement(using: &generator) ?? key()
-            map[key] = Bool.random(using: &generator) ? map[key].map { edited($0, depth: depth - 1) } : self.value(depth: 1)
+            map[key] =
+                Bool.random(using: &generator) ? map[key].map { edited($0, depth: depth - 1) } : self.value(depth: 1)
             if Int.random(in: 0..<4, using: &generator) == 0 { map[self.key()] = nil }
             return .map(map)
         case .array(var elements) where depth > 0 && !elements.isEmpty:
@@ -100,8 +101,10 @@ extension Value {
         #expect(json(Value(Int64.min)) == #"{"$int":"-9223372036854775808"}"#)
         #expect(json(.negative(1 << 53 - 1)) == "-9007199254740992")
         #expect(json(.bytes([1, 2])) == #"{"$bytes":"AQI="}"#)
-        #expect(json([.float(.nan), .float(-.infinity), .float(0.5)]) == #"[{"$float":"nan"},{"$float":"-infinity"},0.5]"#)
-        #expect(json(["$int": "5", "a\"\n": .null]) == #"{"$$int":"5","a\"\u000a":null}"#)
+        #expect(
+            json([.float(.nan), .float(-.infinity), .float(0.5)]) == #"[{"$float":"nan"},{"$float":"-infinity"},0.5]"#
+        )
+        #expect(json(["$int": "5", "a\"\n": .null]) == #"{"a\"\u000a":null,"$$int":"5"}"#)
         #expect(json(["a": ["b": [1, 2]]], depth: 1) == #"{"a":{"$cut":{"type":"object","count":1}}}"#)
     }
 
@@ -112,7 +115,8 @@ extension Value {
         ]
         #expect(json(state, hiding: hidden) == #"{"list":["seen",null],"users":{"ana":{"age":3}}}"#)
         #expect(hidden.hides(["users", "bob", "email", "x"]) && !hidden.hides(["users", "bob"]))
-        #expect(!StateNodes.summary(of: state["users"]?["ana"] ?? .null, hiding: hidden.inside(["users", "ana"])).contains("email"))
+        let summary = StateNodes.summary(of: state["users"]?["ana"] ?? .null, hiding: hidden.inside(["users", "ana"]))
+        #expect(!summary.contains("email"))
         let page = try parsed { writer in
             StateNodes(hidden: hidden, changes: nil).write(state, at: [], StateNodes.Page(depth: 4), to: &writer)
         }
@@ -125,8 +129,22 @@ extension Value {
             paths.append(change.path)
             return true
         }
-        changes.run(from: state, to: ["users": ["ana": ["email": "x", "age": 4]], "list": ["seen", "x"], "secret": "x"], at: [])
+        changes.run(
+            from: state,
+            to: ["users": ["ana": ["email": "x", "age": 4]], "list": ["seen", "x"], "secret": "x"],
+            at: []
+        )
         #expect(paths == [["users", "ana", "age"]])
+        changes.run(from: "private", to: "x", at: ["users", "ana", "email", "domain"])
+        #expect(paths.count == 1)
+        #expect(!StateNodes.summary(of: ["seen", "private"], hiding: hidden.inside(["list"])).contains("private"))
+        var shown: [Value?] = []
+        var added = StateChanges(hidden: hidden) { change in
+            shown.append(change.new)
+            return true
+        }
+        added.run(from: [], to: ["seen", "private"], at: ["list"])
+        #expect(shown == ["seen", .null])
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
@@ -153,7 +171,9 @@ extension Value {
             var (after, seen) = (nil as String?, [String]())
             repeat {
                 let page = StateNodes.Page(limit: limit, after: after)
-                let answer = try parsed { StateNodes(hidden: Self.nothing, changes: nil).write(state, at: [], page, to: &$0) }
+                let answer = try parsed {
+                    StateNodes(hidden: Self.nothing, changes: nil).write(state, at: [], page, to: &$0)
+                }
                 seen += (answer["children"]?.arrayValue ?? []).compactMap { $0["key"]?.textValue }
                 #expect(answer["count"]?.intValue == 50)
                 after = answer["next"]?.textValue

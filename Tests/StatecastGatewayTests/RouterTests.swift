@@ -42,7 +42,8 @@ private struct ServedFleet: Sendable {
 
     struct Unexpected: Error {}
 
-    static func request(_ method: String, _ path: String, _ headers: [String: String], _ body: String) -> GatewayRequest {
+    static func request(_ method: String, _ path: String, _ headers: [String: String], _ body: String) -> GatewayRequest
+    {
         let parts = path.split(separator: "?", maxSplits: 1)
         return GatewayRequest(
             method: method,
@@ -52,11 +53,6 @@ private struct ServedFleet: Sendable {
             body: Array(body.utf8),
             address: "127.0.0.1"
         )
-    }
-
-    /// Waits for the history, which opens with the first state.
-    func waitForHistory() async throws {
-        while (try? store.journal()) == nil { try await Task.sleep(for: .milliseconds(5)) }
     }
 }
 
@@ -99,7 +95,8 @@ private func withFleet(
         )
         let fleet = ServedFleet(primary: primary, router: router, store: store, token: configuration.token)
         do {
-            try await fleet.waitForHistory()
+            try await store.waitUntilResumable()
+            _ = try store.journal()
             try await body(fleet)
         } catch {
             running.cancel()
@@ -116,22 +113,24 @@ private func withFleet(
 
     @Test func `Only requests with the token, from no foreign page, get data`() async throws {
         try await withFleet(sending: false) { fleet in
-            func code(_ headers: [String: String], _ method: String = "GET", _ path: String = "state") async throws -> String? {
+            func code(_ headers: [String: String], _ method: String = "GET", _ path: String = "state") async throws
+                -> String?
+            {
                 try await fleet.ask(method, Self.base + path, headers).body["error"]?["code"]?.textValue
             }
             let right = ["authorization": "Bearer \(fleet.token)", "host": "localhost:1"]
-            #expect(try await code(right) == nil)
-            #expect(try await code([:]) == "token")
-            #expect(try await code(["authorization": "Bearer \(fleet.token)x"]) == "token")
-            #expect(try await code(right.merging(["origin": "http://localhost:1"]) { $1 }) == nil)
-            #expect(try await code(right.merging(["origin": "http://localhost:2"]) { $1 }) == "origin")
-            #expect(try await code(right.merging(["sec-fetch-site": "cross-site"]) { $1 }) == "origin")
-            #expect(try await code(right, "POST", "actions") == "origin", "without its header")
+            try await #expect(code(right) == nil)
+            try await #expect(code([:]) == "token")
+            try await #expect(code(["authorization": "Bearer \(fleet.token)x"]) == "token")
+            try await #expect(code(right.merging(["origin": "http://localhost:1"]) { $1 }) == nil)
+            try await #expect(code(right.merging(["origin": "http://localhost:2"]) { $1 }) == "origin")
+            try await #expect(code(right.merging(["sec-fetch-site": "cross-site"]) { $1 }) == "origin")
+            try await #expect(code(right, "POST", "actions") == "origin", "without its header")
             let json = ["statecast": "1", "content-type": "application/json"]
-            #expect(try await code(right.merging(json) { $1 }, "POST", "actions") == "read-only")
-            #expect(try await code(right, "PUT") == "method")
-            #expect(try await code(right, "GET", "stat") == "no-such-path")
-            #expect(try await fleet.get("/v1/stores/flet/state").body["error"]?["code"] == "no-such-store")
+            try await #expect(code(right.merging(json) { $1 }, "POST", "actions") == "read-only")
+            try await #expect(code(right, "PUT") == "method")
+            try await #expect(code(right, "GET", "stat") == "no-such-path")
+            try await #expect(fleet.get("/v1/stores/flet/state").body["error"]?["code"] == "no-such-store")
         }
     }
 
@@ -155,16 +154,17 @@ private func withFleet(
                 let past = try await fleet.get(Self.base + "state?whole=1&at=\(revision)").body
                 #expect(past["position"]?["revision"]?.intValue == revision)
                 #expect(past["value"]?["totals"]?["notes"]?.intValue == min(revision, 20) || revision == 20)
-                let change = try await fleet.get(Self.base + "diff?from=\(revision - 1)&to=\(revision)&path=/totals").body
+                let change = try await fleet.get(Self.base + "diff?from=\(revision - 1)&to=\(revision)&path=/totals")
+                    .body
                 #expect(change["patch"]?.arrayValue?.isEmpty == false)
                 let blame = try await fleet.get(Self.base + "blame?path=/totals&limit=1&at=\(revision)").body
                 #expect(blame["changes"]?[0]?["revision"]?.intValue == revision)
                 #expect(blame["changes"]?[0]?["exact"] == true)
             }
-            #expect(try await fleet.get(Self.base + "state?at=0").status == 200)
-            #expect(try await fleet.get(Self.base + "actions?name=Other").body["actions"] == [])
-            #expect(try await fleet.get(Self.base + "timeline").body["newest"]?.intValue == Int(end.revision.rawValue))
-            for route in ["health", "peers", "schema"] { #expect(try await fleet.get(Self.base + route).status == 200) }
+            try await #expect(fleet.get(Self.base + "state?at=0").status == 200)
+            try await #expect(fleet.get(Self.base + "actions?name=Other").body["actions"] == [])
+            try await #expect(fleet.get(Self.base + "timeline").body["newest"]?.intValue == Int(end.revision.rawValue))
+            for route in ["health", "peers", "schema"] { try await #expect(fleet.get(Self.base + route).status == 200) }
         }
     }
 
@@ -181,37 +181,44 @@ private func withFleet(
                 #expect(answer.status == 200, "\(route)")
                 #expect(!answer.body.description.contains("\"private\""), "\(route)")
             }
-            #expect(try await fleet.get(Self.base + "state?path=/notes").status == 404)
-            #expect(try await fleet.get(Self.base + "blame?path=/notes/0").status == 404)
+            try await #expect(fleet.get(Self.base + "state?path=/notes").status == 404)
+            try await #expect(fleet.get(Self.base + "blame?path=/notes/0").status == 404)
         }
     }
 
-    @Test func `An action that is sent again is applied once, also by another gateway with the same secret`() async throws {
+    @Test func `An action that is sent again is applied once, also by another gateway with the same secret`()
+        async throws
+    {
         try await withFleet { fleet in
             let opened = try await fleet.post(Self.base + "sessions", #"{"session":"\#(Self.session)"}"#).body
             let opening = try #require(opened["opened"]?.textValue)
-            func send(_ number: Int, lowest: Int = 1, text: String = "a", to fleet: ServedFleet) async throws -> (status: Int, body: Value) {
+            func send(_ number: Int, lowest: Int = 1, text: String = "a", to fleet: ServedFleet) async throws -> (
+                status: Int, body: Value
+            ) {
                 try await fleet.post(
                     Self.base + "actions",
-                    #"{"session":"\#(Self.session)","opened":"\#(opening)","number":\#(number),"lowest":\#(lowest),"action":"NoteAdded","payload":{"host":"web-1","text":"\#(text)"}}"#
+                    #"{"session":"\#(Self.session)","opened":"\#(opening)","number":\#(number),"lowest":\#(lowest),"#
+                        + #""action":"NoteAdded","payload":{"host":"web-1","text":"\#(text)"}}"#
                 )
             }
             let first = try await send(1, to: fleet)
             #expect(first.body["status"] == "applied")
-            #expect(try await send(1, to: fleet).body == first.body)
-            #expect(try await send(1, text: "b", to: fleet).status == 409)
+            try await #expect(send(1, to: fleet).body == first.body)
+            try await #expect(send(1, text: "b", to: fleet).status == 409)
             // Concurrent requests arrive in any order.
             async let third = send(3, to: fleet)
             let second = try await send(2, to: fleet)
             #expect(second.body["revision"]?.intValue == 2)
-            #expect(try await third.body["revision"]?.intValue == 3)
+            try await #expect(third.body["revision"]?.intValue == 3)
             // As after a restart of the gateway, which knows nothing of the session.
             await fleet.store.sessions?.close()
+            let reopened = try await fleet.post(Self.base + "sessions", #"{"session":"\#(Self.session)"}"#).body
+            #expect(reopened == opened)
             async let again = send(3, lowest: 2, to: fleet)
-            #expect(try await send(2, lowest: 2, to: fleet).body == second.body)
-            #expect(try await again.body["revision"]?.intValue == 3)
-            #expect(try await send(4, lowest: 4, to: fleet).body["revision"]?.intValue == 4)
-            #expect(try await send(2, lowest: 2, to: fleet).status == 409, "its outcome was released")
+            try await #expect(send(2, lowest: 2, to: fleet).body == second.body)
+            try await #expect(again.body["revision"]?.intValue == 3)
+            try await #expect(send(4, lowest: 4, to: fleet).body["revision"]?.intValue == 4)
+            try await #expect(send(2, lowest: 2, to: fleet).status == 409, "its outcome was released")
             let wrong = try await fleet.post(Self.base + "actions", #"{"session":"\#(Self.session)","number":5}"#)
             #expect(wrong.status == 400)
         }
@@ -223,7 +230,12 @@ private func withFleet(
             func events(since: String?, until isLast: @escaping @Sendable (String) -> Bool) async throws -> [String] {
                 let seen = Locked<[String]>([])
                 let query = "events?paths=%2Ftotals" + (since.map { "&since=\($0)" } ?? "")
-                let request = ServedFleet.request("GET", Self.base + query, ["authorization": "Bearer \(fleet.token)"], "")
+                let request = ServedFleet.request(
+                    "GET",
+                    Self.base + query,
+                    ["authorization": "Bearer \(fleet.token)"],
+                    ""
+                )
                 guard case .events(let write) = await fleet.router.respond(to: request).body else {
                     throw ServedFleet.Unexpected()
                 }
@@ -241,7 +253,9 @@ private func withFleet(
             #expect(first.first?.contains(#""resumed":false"#) == true)
             let id = try #require(first.last?.split(separator: "\n").first?.dropFirst("id: ".count))
             try await fleet.store.replica.reached(try await fleet.primary.send(NoteAdded(host: "web-1", text: "2")))
-            let resumed = try await events(since: String(id)) { $0.contains("event: patch") || $0.contains("event: state") }
+            let resumed = try await events(since: String(id)) {
+                $0.contains(#"notes","value":2"#) || $0.contains("event: state")
+            }
             #expect(resumed.first?.contains(#""resumed":true"#) == true)
             #expect(resumed.last?.contains(#"{"op":"replace","path":"/totals/notes","value":2}"#) == true)
             let other = try await events(since: "0000000000000001.1.1") { $0.contains("event: state") }

@@ -13,8 +13,9 @@ export async function write(text) {
 
 const quoted = text => /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
-/** Commands that show a revision. The page does not know the directory of the journal. */
-export const journalCommands = at => [`statecast-journal state DIR --at ${at}`, `statecast-journal actions DIR --to ${at}`]
+/** Commands that show a revision, on the machine with the journal. */
+export const journalCommands = (journal, at) =>
+  [`statecast-journal state ${quoted(journal)} --at ${at}`, `statecast-journal actions ${quoted(journal)} --to ${at}`]
 export const replicaCommand = (store, path) => `statecast-replica --store ${quoted(store)} --select ${quoted(path)}`
 export const sendCommand = (store, row) => `statecast-send --store ${[store, row.action, json(row.payload)].map(quoted).join(' ')}`
 export const curl = (store, route) =>
@@ -34,7 +35,7 @@ export async function jsonPatch(app, range) {
 }
 
 /** A test of the actions of one batch, with the states before and after it from the journal. */
-export function swiftTest(store, actions) {
+export function swiftTest(store, journal, actions) {
   const [{ batch, status }] = actions, names = [...new Set(actions.map(each => each.action))].join(', ')
   const type = store.replace(/[^A-Za-z0-9]+(.)?/g, (_, next) => next?.toUpperCase() ?? '').replace(/^./, first => first.toUpperCase())
   const literal = text => {
@@ -44,9 +45,9 @@ export function swiftTest(store, actions) {
   const step = ({ action, payload, time, session, user }) => `        .at(Timestamp(milliseconds: ${time}))
         .from(session: ${session ? `"${session}"` : 'nil'}, user: ${user ? literal(user) : 'nil'})
         .when(decoded(${action}.self, ${literal(json(payload))}))`
-  return `// The states, from the journal (DIR) of the store ${store}:
-//   statecast-journal state DIR --at ${batch.from} > before.json
-//   statecast-journal state DIR --at ${batch.to} > after.json
+  return `// The states, from the journal of the store ${store}:
+//   statecast-journal state ${quoted(journal)} --at ${batch.from} > before.json
+//   statecast-journal state ${quoted(journal)} --at ${batch.to} > after.json
 import Foundation
 import StatecastCore
 import StatecastTesting

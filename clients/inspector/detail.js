@@ -82,7 +82,7 @@ export class Detail {
     const batch = async () => row.status === 'rejected' ? [row]
       : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
     return section('Copy as', element('div', { class: 'copy' },
-      row.action && copy('Swift test', async () => swiftTest(view.store, await batch())),
+      row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
       copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
   }

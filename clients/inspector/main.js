@@ -60,11 +60,11 @@ class Inspector {
     this.token = null; setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
   }
-  async open({ store, features, position, status, why }) {
+  async open({ store, features, position, status, why, journal }) {
     if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
     document.title = `${printable(store)} – Statecast inspector`
-    Object.assign(this, { features, status: { status, why }, linked: view.lineage })
+    Object.assign(this, { features, journal, status: { status, why }, linked: view.lineage })
     $('tab-send').hidden = !this.has('send')
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
     this.reset()
@@ -234,9 +234,9 @@ class Inspector {
     setText($('viewed'), `Viewing revision ${group(at)}${time}, ${group(Math.max(0, this.live.revision - at))} before live`)
     if (this.commandsAt === at) return
     this.commandsAt = at
-    const title = 'Copy this command; DIR is the directory of the journal'
+    const title = 'Copy this command, for the machine with the journal'
     const copy = command => element('button', { title, onclick: () => this.copying(() => command, command) }, command)
-    $('commands').replaceChildren(...journalCommands(at).map(copy))
+    $('commands').replaceChildren(...journalCommands(this.journal, at).map(copy))
   }
 }
 

@@ -11,8 +11,8 @@ const lockTimeout = 1000; // milliseconds for a page that is being reloaded to r
 export class StatecastError extends Error {
     constructor(code, message, { cause, ...details } = {}) {
         super(message, cause === undefined ? undefined : { cause });
-        const none = { status: null, retryAfter: null, oldest: null, searchedTo: null };
-        Object.assign(this, { name: new.target.name, code }, none, details);
+        Object.assign(this, { code, status: null, retryAfter: null, oldest: null, searchedTo: null }, details);
+        this.name = new.target.name;
     }
 }
 export class RejectedError extends StatecastError {}
@@ -99,11 +99,10 @@ const decoders = {
 
 function encode(value, depth) {
     if (depth > maxDepth) throw new TypeError("a value that is nested too deeply, or contains itself, cannot be sent");
-    if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-    if (Number.isFinite(value)) return value;
+    if (value === null || Number.isFinite(value) || ["string", "boolean"].includes(typeof value)) return value;
     if (typeof value === "number") return { $float: Object.keys(floats).find((name) => Object.is(floats[name], value)) };
     if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : { $int: String(value) };
-    if (value instanceof Uint8Array) return { $bytes: btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join("")) };
+    if (value instanceof Uint8Array) return { $bytes: btoa(Array.from(value, (code) => String.fromCharCode(code)).join("")) };
     if (typeof value?.toJSON === "function") return encode(value.toJSON(), depth + 1);
     if (Array.isArray(value)) return Array.from(value, (element) => encode(element, depth + 1));
     if (typeof value !== "object" || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) {
@@ -122,14 +121,10 @@ function position(value) {
     return Object.freeze({ lineage, epoch, revision });
 }
 
-/** Whether a patch continues a position. */
-function isNext({ from, to, ops, position: given }, { lineage, epoch, revision }) {
-    const next = position(given);
-    const isSameHistory = next.lineage === lineage && next.epoch >= epoch;
-    return isSameHistory && from === revision && to >= from && to === next.revision && Array.isArray(ops);
+/** Whether a patch from one revision to another leads from a position to the next one. */
+function isNext({ from, to }, { lineage, epoch, revision }, next) {
+    return lineage === next.lineage && epoch <= next.epoch && revision === from && from <= to && to === next.revision;
 }
-
-// Patches
 
 const isPointer = (text) => isText(text, /^(\/|$)/) && !/~(?![01])/.test(text);
 const isWithin = (path, root) => path === root || path.startsWith(`${root}/`);
@@ -151,6 +146,7 @@ function applyPatch(values, watched, operations) {
         return result;
     };
     const result = copy(values);
+    check(Array.isArray(operations), "an array of operations");
     for (const operation of operations) {
         const { op, path, value } = operation ?? {};
         check(isPointer(path), "a JSON Pointer in each operation");
@@ -175,8 +171,6 @@ function applyPatch(values, watched, operations) {
     return result;
 }
 
-// Transport
-
 class Connection {
     constructor(url, { token, fetch, timeout = 30_000, minDelay = 500, maxDelay = 30_000 } = {}) {
         const { origin, pathname } = new URL(url, globalThis.location?.href);
@@ -186,11 +180,10 @@ class Connection {
     }
 
     url(store, route, query = {}) {
-        const isGiven = ([, value]) => value !== undefined && value !== null && value !== false;
+        const given = Object.entries(query).filter(([, value]) => (value ?? false) !== false);
         const list = (value) => (value === true ? 1 : [value].flat().map(encodeURIComponent).join(","));
-        const items = Object.entries(query).filter(isGiven).map(([key, value]) => `${key}=${list(value)}`);
-        const path = store === null ? "" : `/${encodeURIComponent(store)}/${route}`;
-        return `${this.base}/v1/stores${path}${items.length === 0 ? "" : "?"}${items.join("&")}`;
+        const items = given.map(([key, value], index) => `${index === 0 ? "?" : "&"}${key}=${list(value)}`);
+        return `${this.base}/v1/stores${store === null ? "" : `/${encodeURIComponent(store)}/${route}`}${items.join("")}`;
     }
 
     /** Returns the result of `read(response, alive)`; the request fails if `alive` is not called within the time limit. */
@@ -397,7 +390,7 @@ class Following {
                 stream.isJoined = true;
                 break;
             case "patch":
-                check(stream.isJoined && isNext(event, this.#position ?? {}), "a patch of the shown state");
+                check(stream.isJoined && isNext(event, this.#position ?? {}, position(event.position)), "the next patch");
                 this.#update(applyPatch(this.#values, this.#paths, ops), position(event.position), "patch");
                 break;
             case "log":
@@ -448,6 +441,8 @@ class Sender {
     /** The requests without an outcome: their bodies, by number, in order. */
     #inFlight = new Map();
     #outcomes = new Changes();
+    /** One for each request, because Node warns of a signal with many listeners. */
+    #requests = new Set();
     /** Ends when all earlier actions have their numbers. */
     #admissions = Promise.resolve();
 
@@ -467,7 +462,7 @@ class Sender {
     }
 
     close() {
-        this.#controller.abort(closed());
+        for (const controller of [this.#controller, ...this.#requests]) controller.abort(closed());
         this.#outcomes.notify();
     }
 
@@ -496,10 +491,8 @@ class Sender {
     async #openSession() {
         const record = this.#record ?? { id: await randomSession(), next: 1, brokenAt: null, pending: [] };
         record.isLocked ||= await this.#lock(record.id);
-        if (!record.isLocked) {
-            this.#record = null;
-            return this.#openSession();
-        }
+        if (!record.isLocked) this.#record = null;
+        if (!record.isLocked) return this.#openSession();
         const request = JSON.stringify({ session: record.id });
         const { session: id, opened } = await this.#connection.post(this.#store, "sessions", request, this.#signal);
         check(id === record.id && isText(opened, openedPattern), "the session and its beginning");
@@ -535,17 +528,19 @@ class Sender {
             if (status !== 429 && status !== 503) mayHaveArrived = true;
             if (mayHaveArrived && number > (session.brokenAt ?? Infinity)) throw unknown("the session has ended");
         };
+        const controller = new AbortController();
+        this.#requests.add(controller);
         try {
             if (mayHaveArrived) interrupted({});
             for (;;) {
-                const answer = await this.#connection.post(this.#store, "actions", body, this.#signal, interrupted);
+                const answer = await this.#connection.post(this.#store, "actions", body, controller.signal, interrupted);
                 const { status, revision, code, message } = answer;
                 check((answer.number ?? number) === number, "the number of the action");
                 if (status === "applied" && isCount(revision)) return { ...details, revision };
                 if (status === "rejected") throw new RejectedError(text(code, "refused"), text(message, ""), details);
                 if (status === "unknown") throw unknown(text(message, ""));
                 check(status === "pending", "an outcome");
-                await this.#connection.pause(0, null, this.#signal);
+                await this.#connection.pause(0, null, controller.signal);
                 interrupted({});
             }
         } catch (error) {
@@ -555,6 +550,7 @@ class Sender {
             const isRefused = error.status !== null && !mayHaveArrived;
             throw isRefused || error instanceof UnknownOutcomeError ? error : unknown(error.message, error);
         } finally {
+            this.#requests.delete(controller);
             // After close(), the stored session keeps its open numbers.
             if (!this.#signal.aborted) {
                 this.#inFlight.delete(number);

@@ -221,8 +221,12 @@ public final class ActionSender: Service, ActionDispatcher, MonitoredNode {
         }
     }
 
-    /// Where the primary opened the session; `nil` before it has answered.
-    package var opening: SessionOpening? { get async { await node.perform { $0.machine.opening } } }
+    /// Where the primary opened the session, and whether it has recorded an action of it; `nil` before it has answered.
+    package var opening: (place: SessionOpening, isKnown: Bool)? {
+        get async {
+            await node.perform { driver in driver.machine.opening.map { ($0, driver.machine.isKnown) } }
+        }
+    }
 
     /// The client of a continued session does not need the outcomes before a number any more.
     package func releaseReceipts(before number: ActionNumber) async {

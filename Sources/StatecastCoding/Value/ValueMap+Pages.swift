@@ -1,7 +1,8 @@
 extension ValueMap {
     /// The number of entries up to a key, with it: where the page after that key begins. O(log n).
     package func offset(after name: String) -> Int {
-        guard let key = Value.keys(named: name).first(where: { self[$0] != nil }) ?? Value.keys(named: name).first else { return 0 }
+        let keys = Value.keys(named: name)
+        guard let key = keys.first(where: { self[$0] != nil }) ?? keys.first else { return 0 }
         let (offset, found) = entries.position(of: key.canonical)
         return offset + (found ? 1 : 0)
     }
@@ -15,7 +16,9 @@ extension ValueMap {
         to new: ValueMap,
         _ visit: (_ key: Value, _ old: Value?, _ new: Value?) -> Void
     ) {
-        Entries.differences(from: old.entries, to: new.entries) { key, old, new in visit(key, old?.pointee, new?.pointee) }
+        Entries.differences(from: old.entries, to: new.entries) { key, old, new in
+            visit(key, old?.pointee, new?.pointee)
+        }
     }
 
     /// Whether both share all entries in memory.

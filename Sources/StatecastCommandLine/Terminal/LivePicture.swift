@@ -78,6 +78,7 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     private let content: Content
     private let output: LineOutput
     private let mode: DrawMode
+    private let notice: NoticeFile?
     private let showsUnicode = Terminal.showsUnicode
     private var isEntered = false
     /// Whether the process is about to stop, or stopped: the terminal is the shell's.
@@ -90,11 +91,14 @@ package actor LivePicture<Content: Picture>: StateDisplay {
     private var marked: (state: FollowedState, at: ContinuousClock.Instant)?
     private var first = 0
     private var choice: Character?
+    private var noticeLine: String?
 
-    package init(_ content: Content, on output: LineOutput, mode: DrawMode) {
+    /// - Parameter notice: its first line is shown above the last log line.
+    package init(_ content: Content, on output: LineOutput, mode: DrawMode, notice: NoticeFile? = nil) {
         self.content = content
         self.output = output
         self.mode = mode
+        self.notice = notice
     }
 
     /// Once a second: a host falls silent without an action.
@@ -108,6 +112,7 @@ package actor LivePicture<Content: Picture>: StateDisplay {
                 defer { group.cancelAll() }
                 group.addTask { await TerminalSignals.forEach { await self.obey($0) } }
                 group.addTask { await self.obeyKeys() }
+                if let notice { group.addTask { await self.follow(notice) } }
                 try await work()
             }
         } catch {
@@ -155,21 +160,32 @@ package actor LivePicture<Content: Picture>: StateDisplay {
         try await output.write(raw: enter + ScreenCodes.frame(frame(of: shown)))
     }
 
-    /// The lines of the screen: the picture with a margin for its marks, the last log line and, if there are keys, a
-    /// line that names them.
+    /// Reads the notice once a second.
+    private func follow(_ notice: NoticeFile) async {
+        let queue = BlockingCallQueue("notice")
+        repeat {
+            let line = try? await queue.run { notice.line() }
+            guard line != noticeLine else { continue }
+            noticeLine = line
+            try? await draw()
+        } while (try? await Task.sleep(for: .seconds(1))) != nil
+    }
+
+    /// The lines of the screen: the picture with a margin for its marks, the notice, the last log line and, if there
+    /// keys, a line that names them.
     private func frame(of state: FollowedState) -> [String] {
         let (columns, rows) = Terminal.size
         let help = keyMode == nil || rows < 3 ? 0 : 1
-        let log = LineLogHandler.pictureLine.withLock(\.self).map { plain($0).wrapped(to: columns) } ?? []
-        let notice = log.prefix(max(0, rows - help - 3))
-        let (margin, room) = (2, rows - help - notice.count)
+        let messages = [noticeLine, LineLogHandler.pictureLine.withLock(\.self)]
+            .compactMap { $0.map { plain($0).wrapped(to: columns) } }.joined().prefix(max(0, rows - help - 3))
+        let (margin, room) = (2, rows - help - messages.count)
         let frame = PictureFrame(columns: max(0, columns - margin), rows: room, first: first, choice: choice)
         let page = content.page(of: state, since: marked?.state, in: frame)
         first = page.first
         var lines = page.lines.prefix(room).map { line in
             line.isChanged ? styled("* " + plain(line.text), "\u{1B}[1m") : "  " + plain(line.text)
         }
-        lines += notice
+        lines += messages
         if help > 0 {
             lines += Array(repeating: "", count: max(0, rows - help - lines.count))
             let position = first > 0 ? ", from line \(first + 1) on" : ""

@@ -69,6 +69,10 @@ package struct ReplicaCommand: AsyncParsableCommand {
     )
     var timeout: String?
 
+    // For scripts that start other processes beside the picture.
+    @Option(help: ArgumentHelp("Show the first line of this file below the picture.", visibility: .hidden))
+    var notice: String?
+
     @OptionGroup var common: CommonOptions
 
     package init() {}
@@ -95,11 +99,12 @@ package struct ReplicaCommand: AsyncParsableCommand {
                     let output = LineOutput()
                     guard isPicture else { return try await follower.run(JSONLines(output)) }
                     let mode: DrawMode = goal.end == .firstState ? .last : .live
+                    let notice = notice.map { NoticeFile(at: $0) }
                     if upstream.store == Fleet.storeName, goal.select == nil {
-                        let picture = LivePicture(BoardPicture(), on: output, mode: mode)
+                        let picture = LivePicture(BoardPicture(), on: output, mode: mode, notice: notice)
                         try await picture.whileOpen { try await follower.run(picture) }
                     } else {
-                        let picture = LivePicture(TreePicture(), on: output, mode: mode)
+                        let picture = LivePicture(TreePicture(), on: output, mode: mode, notice: notice)
                         try await picture.whileOpen { try await follower.run(picture) }
                     }
                 },

@@ -1,7 +1,8 @@
-/// The parts of a state, or of payloads, that no answer contains: patterns such as `/users/*/email`, in which `*` stands
-/// for any key.
+/// The parts of a state, or of payloads, that no answer contains: patterns such as `/users/*/email`, in which `*`
+/// stands for any key.
 ///
-/// A value of this type is a place in all patterns at once. Where nothing below is hidden, it is empty and costs nothing.
+/// A value of this type is a place in all patterns at once. Where nothing below is hidden, it is empty and costs
+/// nothing.
 struct HiddenPaths: Sendable {
     private final class Node: Sendable {
         let children: [String: Node]
@@ -31,7 +32,12 @@ struct HiddenPaths: Sendable {
     func inside(_ key: () -> String) -> HiddenPaths {
         guard !nodes.isEmpty else { return self }
         let name = key()
-        return HiddenPaths(nodes: nodes.flatMap { node in [node.children[name], node.children["*"]].compactMap(\.self) })
+        // Everything below a hidden value is hidden.
+        return HiddenPaths(
+            nodes: nodes.flatMap { node in
+                node.isEnd ? [node] : [node.children[name], node.children["*"]].compactMap(\.self)
+            }
+        )
     }
 
     /// Whether a path is in a hidden part.

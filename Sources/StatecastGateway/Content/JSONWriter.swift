@@ -146,7 +146,11 @@ struct JSONWriter {
                 for (index, element) in elements.enumerated() {
                     let inside = hidden.inside { "\(index)" }
                     // An element stays in its place.
-                    if inside.hidesAll { writer.null() } else { writer.value(element, hiding: inside, depth: depth - 1) }
+                    if inside.hidesAll {
+                        writer.null()
+                    } else {
+                        writer.value(element, hiding: inside, depth: depth - 1)
+                    }
                 }
             }
         case .map(let map):
@@ -163,7 +167,8 @@ struct JSONWriter {
         }
     }
 
-    private mutating func cut(_ type: String, _ count: Int) {
+    /// Writes what stands for a value that is not written: its type, and the number of its parts or bytes.
+    mutating func cut(_ type: String, _ count: Int) {
         object { writer in
             writer.object("$cut") { writer in
                 writer.member("type", type)

@@ -80,8 +80,10 @@ struct StateChanges {
             compare(old[index], new[index], path + ["\(index)"], hidden.inside { "\(index)" }, depth - 1)
         }
         let end = prefix + changed
-        for index in 0..<removed { change(.remove, path + ["\(end)"], old[end + index], nil) }
-        for index in end..<new.count - suffix { change(.add, path + ["\(index)"], nil, new[index]) }
+        // An element that is hidden keeps its place.
+        func shown(_ value: Value, at index: Int) -> Value { hidden.inside { "\(index)" }.hidesAll ? .null : value }
+        for index in end..<end + removed { change(.remove, path + ["\(end)"], shown(old[index], at: index), nil) }
+        for index in end..<new.count - suffix { change(.add, path + ["\(index)"], nil, shown(new[index], at: index)) }
     }
 
     private mutating func change(_ kind: StateChange.Kind, _ path: [String], _ old: Value?, _ new: Value?) {

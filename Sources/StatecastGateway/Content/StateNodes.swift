@@ -123,6 +123,14 @@ struct StateNodes {
 
     private func leaf(_ value: Value, to writer: inout JSONWriter) { Self.leaf(value, to: &writer) }
 
+    /// Writes a value; one of more than ``maxValueBytes`` as its type and size.
+    static func limited(_ value: Value, hiding hidden: HiddenPaths, to writer: inout JSONWriter) {
+        var content = JSONWriter()
+        content.value(value, hiding: hidden)
+        guard content.bytes.count > maxValueBytes else { return writer.json(content.bytes) }
+        writer.cut(value.jsonType, value.count ?? content.bytes.count)
+    }
+
     /// The first entries of a container, in one short line: `{busy 0.3, load 0.1, …}`.
     static func summary(of value: Value, hiding hidden: HiddenPaths) -> String {
         let (open, close, parts): (String, String, [(String, Value)])
@@ -130,7 +138,9 @@ struct StateNodes {
         case .map(let map):
             let first = map.lazy.filter { !hidden.hides($0.key) }.prefix(8)
             (open, close, parts) = ("{", "}", first.map { ($0.key.keyName + " ", $0.value) })
-        case .array(let elements): (open, close, parts) = ("[", "]", elements.prefix(8).map { ("", $0) })
+        case .array(let elements):
+            let first = elements.prefix(8).enumerated().filter { index, _ in !hidden.inside { "\(index)" }.hidesAll }
+            (open, close, parts) = ("[", "]", first.map { ("", $0.element) })
         default: return ""
         }
         var text = open

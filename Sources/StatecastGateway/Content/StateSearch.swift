@@ -60,7 +60,11 @@ struct StateSearch {
         }
         resumption = nil
         examined += 1
-        if matches(key) { found.append((path, "key", child)) } else if isMatch(child) { found.append((path, "value", child)) }
+        if matches(key) {
+            found.append((path, "key", child))
+        } else if isMatch(child) {
+            found.append((path, "value", child))
+        }
         guard found.count < limit, examined % 1024 != 0 || .now < deadline else {
             next = path
             return false

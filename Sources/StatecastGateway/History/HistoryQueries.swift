@@ -1,8 +1,8 @@
 import Statecast
 import StatecastCoding
+import StatecastCore
 import StatecastJSON
 import StatecastJournal
-import StatecastCore
 import StatecastProtocol
 import StatecastSQLite
 
@@ -67,7 +67,9 @@ extension StoreHistory {
             try readBackward(before: RecordedAction.ID(sequence: end, index: 0), into: &page, &budget)
         case .before(let id): try readBackward(before: id, into: &page, &budget)
         case .at(let revision):
-            try reader.requireKept(revision)
+            if let oldest = try reader.snapshots().first, revision < oldest.revision {
+                throw GatewayFailure.pruned(revision, oldest: oldest.revision)
+            }
             var sequence = try reader.sequence(at: revision) ?? JournalSequence(0)
             // The batch that contains the revision, if it is not the end of one.
             if let next = try reader.records(after: sequence, maxBytes: 1).first, next.from < revision {
@@ -119,6 +121,8 @@ extension StoreHistory {
 
     // MARK: Blame
 
+    private static let maxActionsOfChange = 50
+
     func writeBlame(
         _ path: [String],
         at revision: Revision?,
@@ -139,16 +143,21 @@ extension StoreHistory {
             until: { .now >= deadline }
         )
         writer.member("path", JSONPointer.text(of: path))
+        // The last change that fits the answer, if not all do.
+        var last: Blame.Change?
         writer.array("changes") { writer in
             for change in blame.changes {
                 writer.object { write(change, row, hidden.inside(path), to: &$0) }
+                guard writer.bytes.count > StateNodes.maxBytes else { continue }
+                last = change
+                break
             }
         }
-        writer.member("searchedTo", blame.searchedTo)
-        if let boundary = blame.boundary { writer.member("boundary", boundary.rawValue) }
+        writer.member("searchedTo", last?.from ?? blame.searchedTo)
+        if last == nil, let boundary = blame.boundary { writer.member("boundary", boundary.rawValue) }
         writer.key("next")
-        if let next = blame.next { writer.string(next.description) } else { writer.null() }
-        writer.member("complete", blame.isComplete)
+        if let next = last?.sequence ?? blame.next { writer.string(next.description) } else { writer.null() }
+        writer.member("complete", last == nil && blame.isComplete)
     }
 
     private func write(_ change: Blame.Change, _ row: ActionRow, _ hidden: HiddenPaths, to writer: inout JSONWriter) {
@@ -162,10 +171,13 @@ extension StoreHistory {
                 writer.member("summary", StateNodes.summary(of: value, hiding: hidden))
             } else {
                 writer.key("value")
-                writer.value(value, hiding: hidden)
+                StateNodes.limited(value, hiding: hidden, to: &writer)
             }
         }
-        writer.array("actions") { writer in for action in change.actions { row.write(action, to: &writer) } }
+        // The likeliest come first.
+        writer.array("actions") { writer in
+            for action in change.actions.prefix(Self.maxActionsOfChange) { row.write(action, to: &writer) }
+        }
         writer.member("exact", change.isExact)
     }
 

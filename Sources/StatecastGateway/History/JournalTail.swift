@@ -1,7 +1,7 @@
 import Statecast
 import StatecastCoding
-import StatecastJournal
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 import StatecastSQLite
 import StatecastThreading

@@ -50,7 +50,8 @@ final class StoreHistory: Sendable {
     func state(at revision: Revision, _ budget: inout ReadBudget) throws -> Version {
         let snapshots = try reader.snapshots()
         guard let oldest = snapshots.first else { throw JournalFailure(.damaged, "the journal has no snapshot") }
-        guard revision >= oldest.revision, let last = try reader.sequence(at: revision) ?? snapshots.last?.sequence else {
+        guard revision >= oldest.revision, let last = try reader.sequence(at: revision) ?? snapshots.last?.sequence
+        else {
             throw GatewayFailure.pruned(revision, oldest: oldest.revision)
         }
         let target = max(last, oldest.sequence)
@@ -85,8 +86,8 @@ final class StoreHistory: Sendable {
                 keep(version)
                 throw GatewayFailure(
                     .budget,
-                    "the state at revision \(revision) needs more than \(ReadBudget.time) to replay; ask again to go on "
-                        + "from revision \(place.revision)",
+                    "the state at revision \(revision) needs more than \(ReadBudget.time) to replay; ask again to go "
+                        + "on from revision \(place.revision)",
                     retryAfter: 0
                 )
             }

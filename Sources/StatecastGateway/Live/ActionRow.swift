@@ -1,6 +1,6 @@
 import StatecastCoding
-import StatecastJournal
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 
 /// Writes an action of the journal as a row of the log.

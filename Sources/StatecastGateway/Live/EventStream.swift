@@ -29,11 +29,16 @@ struct EventStream: Sendable {
     /// Writes events until the client leaves or the gateway stops.
     func run() async throws {
         do { try await follow() } catch is CancellationError {
-            try? await write(Self.event("end") { $0.member("reason", "stopping"); $0.member("retry", 1000) })
+            try? await write(
+                Self.event("end") {
+                    $0.member("reason", "stopping"); $0.member("retry", 1000)
+                }
+            )
         }
     }
 
     private func follow() async throws {
+        if request.since != nil { try await store.waitUntilResumable() }
         var seen = store.feed.now
         // The first event names the status.
         var shown: ReplicaStatus?
@@ -45,6 +50,7 @@ struct EventStream: Sendable {
             Self.event("hello") { writer in
                 writer.member("version", 1)
                 writer.member("resumed", isResumed)
+                if let snapshot = seen.snapshot { writer.member(snapshot.position) }
                 GatewayLimits.write(to: &writer)
             }
         )
@@ -68,7 +74,7 @@ struct EventStream: Sendable {
                         }
                     )
                 }
-                if !bytes.isEmpty { try await write(bytes) }
+                try await write(bytes)
                 (position, state) = (snapshot.position, retained(snapshot))
             }
             if let position = position ?? seen.snapshot?.position { progress(position) }
@@ -103,7 +109,7 @@ struct EventStream: Sendable {
 
     // MARK: Events
 
-    /// Empty if nothing at the paths has changed; `nil` if it would be too large.
+    /// `nil` if it would be too large.
     private func patch(
         from old: Value,
         _ position: Position,
@@ -127,7 +133,7 @@ struct EventStream: Sendable {
                 }
             }
             guard !isTooLarge else { return nil }
-            guard operations.bytes.count > 2 else { return [] }
+            // Also without operations: the client learns how far its values are.
             return Self.event("patch", id: new.position) { writer in
                 writer.member("from", position.revision)
                 writer.member("to", new.revision)

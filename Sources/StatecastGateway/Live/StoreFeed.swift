@@ -9,8 +9,8 @@ import StatecastThreading
 /// log.
 ///
 /// It keeps no queue for a stream: a stream remembers what it delivered, and compares that with the newest state when
-/// its client takes more. The feed changes at most every ``pace``, so streams that keep up wait for the same change, and
-/// share the bytes of its event.
+/// its client takes more. The feed changes at most every ``pace``, so streams that keep up wait for the same change,
+/// and share the bytes of its event.
 final class StoreFeed: Sendable {
     /// The present.
     struct Present: Sendable {

@@ -153,7 +153,14 @@ struct HealthReport {
 
     private func writeRejections(to writer: inout JSONWriter) {
         guard let (rejected, all) = store.series.lastMinute else {
-            return check("rejections", .unknown, "Rejections are not known", "unknown", "they are counted with a journal", to: &writer)
+            return check(
+                "rejections",
+                .unknown,
+                "Rejections are not known",
+                "unknown",
+                "they are counted with a journal",
+                to: &writer
+            )
         }
         let share = all > 0 ? Double(rejected) / Double(all) : 0
         let isUsual = share <= Self.maxRejectedShare

@@ -1,7 +1,6 @@
 import Statecast
 import StatecastCoding
 import StatecastCore
-import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
@@ -45,14 +44,16 @@ final class PeersFollower: Sendable {
         if let why { writer.member("why", why) }
         let precedes: (Peer, Peer) -> Bool
         switch column {
-        case "lag": precedes = { ($0.kind == .replica ? $0.lag ?? .max : 0) > ($1.kind == .replica ? $1.lag ?? .max : 0) }
+        case "lag":
+            precedes = { ($0.kind == .replica ? $0.lag ?? .max : 0) > ($1.kind == .replica ? $1.lag ?? .max : 0) }
         case "name": precedes = { $0.name < $1.name }
         case "rate": precedes = { ($0.actionsPerSecond ?? -1) > ($1.actionsPerSecond ?? -1) }
         case "since": precedes = { $0.since < $1.since }
         default: throw GatewayFailure(.badRequest, "peers are sorted by lag, name, rate or since, not by \"\(column)\"")
         }
         writer.array("peers") { writer in
-            for peer in (list.map { Array($0.peers.values) } ?? []).sorted(by: precedes).prefix(GatewayLimits.maxLimit) {
+            for peer in (list.map { Array($0.peers.values) } ?? []).sorted(by: precedes).prefix(GatewayLimits.maxLimit)
+            {
                 writer.object { Self.write(peer, to: &$0) }
             }
         }

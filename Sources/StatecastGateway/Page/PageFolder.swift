@@ -59,7 +59,10 @@ struct PageFolder: Sendable {
     func answer(to request: GatewayRequest) throws -> GatewayAnswer {
         let name = request.path == "/" ? "index.html" : String(request.path.dropFirst())
         guard let (file, tag) = files[name] else {
-            throw GatewayFailure(.noSuchPath, "there is no page \(request.path); the inspector is at /, the data under /v1")
+            throw GatewayFailure(
+                .noSuchPath,
+                "there is no page \(request.path); the inspector is at /, the data under /v1"
+            )
         }
         let headers = [("ETag", tag), ("Cache-Control", "no-cache")]
         let isKnown = request.header("if-none-match") == tag

@@ -1,15 +1,15 @@
 import Logging
 import Statecast
 import StatecastCoding
-import StatecastCryptography
 import StatecastCore
+import StatecastCryptography
 import StatecastProtocol
 import StatecastThreading
 
 /// The actions that a client sends in one session, with the client's numbers.
 ///
-/// The session's secret is derived, and the primary remembers the outcomes that the client may ask for again, so that an
-/// action is applied once however often gateway, primary and client restart.
+/// The session's secret is derived, and the primary remembers the outcomes that the client may ask for again, so that
+/// an action is applied once however often gateway, primary and client restart.
 final class ClientSession: Sendable {
     /// What the client is told about an action.
     enum Outcome: Sendable {
@@ -46,6 +46,7 @@ final class ClientSession: Sendable {
     private let storage: Monitor<Storage>
     private let running: Task<Void, Never>
     private let began = ContinuousClock.now
+    private let first: UInt64
 
     /// - Parameters:
     ///   - opening: where the client's session was opened; `nil`: it is new.
@@ -58,12 +59,18 @@ final class ClientSession: Sendable {
         logger: Logger
     ) throws {
         let sender = try make(ContinuedSession(secret, opening: opening, first: first))
-        (self.sender, session) = (sender, secret.session)
+        (self.sender, session, self.first) = (sender, secret.session, first.rawValue)
         storage = Monitor(Storage(next: first.rawValue))
         running = Task {
             do { try await sender.run() } catch { logger.warning("a client's session ended: \(error)") }
         }
     }
+
+    /// Whether this process has an action of the session.
+    var hasSubmitted: Bool { storage.value.next > first || storage.value.isSubmitting }
+
+    /// Whether numbers are missing that the client does not send any more: it has their outcomes.
+    func lacks(numbersBefore lowest: UInt64) -> Bool { storage.value.next < lowest && !storage.value.isSubmitting }
 
     var lastUse: ContinuousClock.Instant { storage.value.lastUse }
 
@@ -74,8 +81,9 @@ final class ClientSession: Sendable {
 
     /// Waits until the primary has opened the session.
     ///
+    /// - Returns: where, and whether it knows actions of the session already.
     /// - Throws: ``GatewayFailure``.
-    func opening() async throws -> SessionOpening {
+    func opening() async throws -> (place: SessionOpening, isKnown: Bool) {
         let status = try await within(Self.maxWait) { [sender] in
             for await status in sender.statuses {
                 switch status {
@@ -114,7 +122,11 @@ final class ClientSession: Sendable {
             return true
         }
         guard isPermitted else {
-            throw GatewayFailure(.busy, "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second", retryAfter: 1)
+            throw GatewayFailure(
+                .busy,
+                "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second",
+                retryAfter: 1
+            )
         }
         await sender.releaseReceipts(before: ActionNumber(lowest))
         if let end = storage.value.end { return .unknown(end) }
@@ -139,7 +151,10 @@ final class ClientSession: Sendable {
         guard let isFirst else { return nil }
         guard isFirst else {
             guard let entry = storage.value.entries[number] else {
-                throw GatewayFailure(.numberUsed, "number \(number) was sent before, and its outcome was released by \"lowest\"")
+                throw GatewayFailure(
+                    .numberUsed,
+                    "number \(number) was sent before, and its outcome was released by \"lowest\""
+                )
             }
             guard entry.digest == digest else {
                 throw GatewayFailure(.numberUsed, "number \(number) was sent before with another action or payload")

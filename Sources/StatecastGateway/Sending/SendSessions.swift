@@ -1,9 +1,9 @@
 import Logging
 import Statecast
 import StatecastCoding
+import StatecastCore
 import StatecastCryptography
 import StatecastJSON
-import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
@@ -36,7 +36,13 @@ final class SendSessions: Sendable {
     /// Opens a session, or continues one: the body is `{"session":"32 hex"}`.
     func open(_ body: Value) async throws -> [UInt8] {
         let id = try Self.id(in: body)
-        let opening = try await session(id, opening: nil, first: 1).opening()
+        let session = try session(id, opening: nil, first: 1)
+        let (opening, isKnown) = try await session.opening()
+        if isKnown, !session.hasSubmitted {
+            // An earlier gateway sent in it. The first action tells from which number on the client goes on.
+            sessions.withLock { if $0[id] === session { $0[id] = nil } }
+            await session.close()
+        }
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("session", id)
@@ -57,7 +63,8 @@ final class SendSessions: Sendable {
         guard lowest >= 1, lowest <= number, number - lowest < UInt64(GatewayLimits.maxInFlight) else {
             throw GatewayFailure(
                 .badRequest,
-                "expected \"lowest\" to be at most \(GatewayLimits.maxInFlight - 1) below \"number\": no more actions may be in flight"
+                "expected \"lowest\" to be at most \(GatewayLimits.maxInFlight - 1) below \"number\": no more actions "
+                    + "may be in flight"
             )
         }
         guard let action = body["action"]?.textValue, !action.isEmpty else {
@@ -115,7 +122,8 @@ final class SendSessions: Sendable {
         case .map(let map):
             if map.count == 1, let (key, content) = map.first, let text = content.textValue {
                 switch key.textValue {
-                case "$int": if let number = Int64(text).map({ Value($0) }) ?? UInt64(text).map({ Value($0) }) { return number }
+                case "$int":
+                    if let number = Int64(text).map({ Value($0) }) ?? UInt64(text).map({ Value($0) }) { return number }
                 case "$bytes": if let bytes = Base64.bytes(text) { return .bytes(bytes) }
                 case "$float":
                     let numbers = ["nan": Double.nan, "infinity": .infinity, "-infinity": -.infinity]
@@ -140,14 +148,22 @@ final class SendSessions: Sendable {
         var closed: [ClientSession] = []
         defer { for session in closed { Task { await session.close() } } }
         return try sessions.withLock { sessions in
-            if let session = sessions[id] { return session }
+            if let session = sessions[id] {
+                guard opening != nil, session.lacks(numbersBefore: first) else { return session }
+                closed.append(session)
+                sessions[id] = nil
+            }
             let idle = ContinuousClock.now - Self.maxIdle
             for (id, session) in sessions where session.lastUse < idle {
                 closed.append(session)
                 sessions[id] = nil
             }
             guard sessions.count < GatewayLimits.maxSessions else {
-                throw GatewayFailure(.busy, "\(GatewayLimits.maxSessions) sessions send already; try again later", retryAfter: 10)
+                throw GatewayFailure(
+                    .busy,
+                    "\(GatewayLimits.maxSessions) sessions send already; try again later",
+                    retryAfter: 10
+                )
             }
             let digest = ShortDigest(of: secret + Array(store.utf8) + [0] + Array(id.utf8), domain: "sc-client")
             let session = try ClientSession(
@@ -167,7 +183,9 @@ extension SessionOpening {
     /// Reads the description; `nil` if it is none.
     fileprivate init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let lineage = Lineage(hexadecimal: parts[0]), let number = UInt64(parts[1]) else { return nil }
+        guard parts.count == 2, let lineage = Lineage(hexadecimal: parts[0]), let number = UInt64(parts[1]) else {
+            return nil
+        }
         self.init(lineage: lineage, sequence: JournalSequence(number))
     }
 }

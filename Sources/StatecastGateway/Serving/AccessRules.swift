@@ -18,7 +18,9 @@ struct AccessRules: Sendable {
     }
 
     /// Digests of equal length: the comparison tells nothing of the token.
-    private static func digest(_ token: String) -> ShortDigest { ShortDigest(of: Array(token.utf8), domain: "sc-token") }
+    private static func digest(_ token: String) -> ShortDigest {
+        ShortDigest(of: Array(token.utf8), domain: "sc-token")
+    }
 
     /// Judges the header `Host`, without its port, against DNS rebinding.
     func permitsHost(_ host: String) -> Bool {
@@ -29,7 +31,10 @@ struct AccessRules: Sendable {
     func check(_ request: GatewayRequest) throws {
         if let origin = request.header("origin") {
             guard isOwn(origin, of: request) || origins.contains(origin) else {
-                throw GatewayFailure(.origin, "pages of \(origin) may not use this gateway; permit them with --allow-origin")
+                throw GatewayFailure(
+                    .origin,
+                    "pages of \(origin) may not use this gateway; permit them with --allow-origin"
+                )
             }
         } else if request.header("sec-fetch-site") == "cross-site" {
             throw GatewayFailure(.origin, "pages of other sites may not use this gateway")

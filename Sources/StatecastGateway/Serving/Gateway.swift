@@ -2,8 +2,8 @@ public import Logging
 public import ServiceLifecycle
 public import Statecast
 import StatecastCoding
-import StatecastJSON
 import StatecastCore
+import StatecastJSON
 import StatecastProtocol
 import StatecastThreading
 
@@ -50,7 +50,10 @@ public final class Gateway: Service {
         guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]),
             colon > address.startIndex
         else {
-            throw StatecastError(.definition, "expected HOST:PORT, such as 127.0.0.1:7190, to listen at, not \(address)")
+            throw StatecastError(
+                .definition,
+                "expected HOST:PORT, such as 127.0.0.1:7190, to listen at, not \(address)"
+            )
         }
         (host, self.port) = (String(address[..<colon]), Int(port))
         guard configuration.plaintextHTTP == .trustedNetwork || Loopback.contains(host) else {
@@ -65,7 +68,9 @@ public final class Gateway: Service {
         }
         guard Set(configuration.stores.map(\.name)).count == configuration.stores.count, !configuration.stores.isEmpty
         else { throw StatecastError(.definition, "expected at least one store, and each once") }
-        let hidden = HiddenPaths(try configuration.hiddenPaths.map { text throws(StatecastError) in try Self.pattern(text) })
+        let hidden = HiddenPaths(
+            try configuration.hiddenPaths.map { text throws(StatecastError) in try Self.pattern(text) }
+        )
         let hiddenFields = HiddenPaths(
             try configuration.hiddenFields.map { text throws(StatecastError) in try Self.pattern("/" + text) }
         )
@@ -101,18 +106,28 @@ public final class Gateway: Service {
         (sending.security, sending.plaintext) = (configuration.security, configuration.plaintext)
         sending.maxBusyPolling = .zero
         let receipts = configuration.receipts ?? configuration.endpoint
-        let sender = try ActionSender(store: store.name, from: receipts, configuration: sending, logger: logger)
         let (standard, name) = (sending, store.name)
         let sessions =
             configuration.allowsSending
             ? SendSessions(of: name, secret: configuration.sessionSecret, logger: logger) { session in
-                try ActionSender(store: name, from: receipts, continuing: session, configuration: standard, logger: logger)
+                try ActionSender(
+                    store: name,
+                    from: receipts,
+                    continuing: session,
+                    configuration: standard,
+                    logger: logger
+                )
             } : nil
         var listing = following
         listing.name = nil
         return ServedStore(
             store,
-            replica: try Replica(untyped: store.name, from: configuration.endpoint, configuration: following, logger: logger),
+            replica: try Replica(
+                untyped: store.name,
+                from: configuration.endpoint,
+                configuration: following,
+                logger: logger
+            ),
             peers: PeersFollower(
                 try Replica<Peers>(
                     store: store.name + StoreName.suffixOfPeers,
@@ -121,7 +136,10 @@ public final class Gateway: Service {
                     logger: logger
                 )
             ),
-            sender: sender,
+            // The schema is published beside the states.
+            schemaReader: { [standard] in
+                try ActionSender(store: name, from: configuration.endpoint, configuration: standard, logger: logger)
+            },
             sessions: sessions,
             hidden: hidden,
             hiddenFields: hiddenFields,
@@ -171,7 +189,6 @@ public final class Gateway: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in stores {
                     group.addTask { try await store.replica.run() }
-                    group.addTask { try await store.sender.run() }
                     group.addTask { await store.peers.run() }
                     group.addTask { await cancelWhenGracefulShutdown { await store.run() } }
                 }
@@ -223,7 +240,7 @@ public final class Gateway: Service {
                 query: request.query,
                 header: { name in
                     let values = headers[name]
-                    return values.count == 1 ? values[0] : nil
+                    return values.isEmpty ? nil : values.joined(separator: ", ")
                 },
                 body: Array(request.body.readableBytesView),
                 address: request.address

@@ -1,6 +1,6 @@
 import StatecastCoding
-import StatecastJournal
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 
 /// Why a request has no answer: a code for programs and a message for people.
@@ -17,7 +17,6 @@ struct GatewayFailure: Error {
         case numberUsed = "number-used"
         case pruned
         case tooLarge = "too-large"
-        case host
         case busy
         case noState = "no-state"
         case noJournal = "no-journal"
@@ -82,7 +81,6 @@ extension GatewayFailure {
         case .numberUsed: 409
         case .pruned: 410
         case .tooLarge: 413
-        case .host: 421
         case .busy: 429
         case .noState, .noJournal: 503
         case .budget: 504

@@ -4,7 +4,7 @@ struct GatewayRequest: Sendable {
     /// Still percent-encoded.
     let path: String
     let query: String?
-    /// The value of a header by its lower-case name; `nil` if it is missing or there are several.
+    /// The value of a header by its lower-case name, several values separated by commas; `nil` if it is missing.
     let header: @Sendable (String) -> String?
     let body: [UInt8]
     /// Of the client.
@@ -46,6 +46,8 @@ struct GatewayAnswer: Sendable {
         self = .json(failure.json, status: failure.status)
         if let retryAfter = failure.retryAfter { headers.append(("Retry-After", "\(retryAfter)")) }
         // An unread or refused request must not be followed by another one.
-        if failure.status < 500, failure.code != .pruned, failure.code != .noSuchPath { headers.append(("Connection", "close")) }
+        if failure.status < 500, failure.code != .pruned, failure.code != .noSuchPath {
+            headers.append(("Connection", "close"))
+        }
     }
 }

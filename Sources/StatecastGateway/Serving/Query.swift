@@ -47,10 +47,15 @@ struct Query {
 
     func text(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>, _ standard: Number) throws -> Number {
+    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>, _ standard: Number) throws
+        -> Number
+    {
         guard let text = text(name) else { return standard }
         guard let number = Number(text), range.contains(number) else {
-            throw GatewayFailure(.badRequest, "expected a number from \(range.lowerBound) to \(range.upperBound) for \(name), got \"\(text)\"")
+            throw GatewayFailure(
+                .badRequest,
+                "expected a number from \(range.lowerBound) to \(range.upperBound) for \(name), got \"\(text)\""
+            )
         }
         return number
     }
@@ -64,7 +69,10 @@ struct Query {
 
     private static func path(_ text: String) throws -> [String] {
         guard text.utf8.count <= GatewayLimits.maxPathBytes else {
-            throw GatewayFailure(.badRequest, "a path has at most \(GatewayLimits.maxPathBytes) bytes, got \(text.utf8.count)")
+            throw GatewayFailure(
+                .badRequest,
+                "a path has at most \(GatewayLimits.maxPathBytes) bytes, got \(text.utf8.count)"
+            )
         }
         guard let path = JSONPointer.components(of: text) else {
             throw GatewayFailure(.badRequest, "expected a JSON Pointer such as /hosts/web-1, got \"\(text)\"")
@@ -77,10 +85,15 @@ struct Query {
         guard let text = raw[name] else { return nil }
         let pointers = text.split(separator: ",", omittingEmptySubsequences: false)
         guard pointers.count <= GatewayLimits.maxPaths else {
-            throw GatewayFailure(.badRequest, "a stream has at most \(GatewayLimits.maxPaths) paths, got \(pointers.count)")
+            throw GatewayFailure(
+                .badRequest,
+                "a stream has at most \(GatewayLimits.maxPaths) paths, got \(pointers.count)"
+            )
         }
         return try pointers.map { pointer in
-            guard let decoded = Self.decoded(pointer) else { throw GatewayFailure(.badRequest, "\(pointer) is not encoded") }
+            guard let decoded = Self.decoded(pointer) else {
+                throw GatewayFailure(.badRequest, "\(pointer) is not encoded")
+            }
             // A client may have encoded the list once more.
             return try Self.path(decoded)
         }
@@ -89,7 +102,10 @@ struct Query {
     func actionID(_ name: String) throws -> RecordedAction.ID? {
         guard let text = text(name) else { return nil }
         guard let id = RecordedAction.ID(text) else {
-            throw GatewayFailure(.badRequest, "expected the id of an action, such as 812.0, for \(name), got \"\(text)\"")
+            throw GatewayFailure(
+                .badRequest,
+                "expected the id of an action, such as 812.0, for \(name), got \"\(text)\""
+            )
         }
         return id
     }

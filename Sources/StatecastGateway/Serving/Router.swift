@@ -1,8 +1,8 @@
 import Statecast
 import StatecastCoding
+import StatecastCore
 import StatecastJSON
 import StatecastJournal
-import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
@@ -54,7 +54,9 @@ final class Router: Sendable {
             throw GatewayFailure(.noSuchPath, "there is no route \(request.path); docs/GATEWAY.md lists them")
         }
         guard let store = stores[parts[2]] else {
-            let hint = parts[2].nearest(among: names).map { "; did you mean \($0)?" } ?? ", only \(names.joined(separator: ", "))"
+            let hint =
+                parts[2].nearest(among: names).map { "; did you mean \($0)?" }
+                ?? ", only \(names.joined(separator: ", "))"
             throw GatewayFailure(.noSuchStore, "this gateway has no store \"\(parts[2])\"\(hint)")
         }
         if request.method == "POST" { return try await post(request, to: parts[3], of: store) }
@@ -160,6 +162,13 @@ final class Router: Sendable {
         }
     }
 
+    /// - Throws: ``GatewayFailure`` with code `no-such-path` for a hidden path.
+    private func requireShown(_ path: [String], in store: ServedStore) throws {
+        guard !store.hidden.hides(path) else {
+            throw GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
+        }
+    }
+
     /// The value at a path of a state.
     private func part(_ path: [String], of state: Value, _ store: ServedStore) throws -> Value {
         guard let value = store.hidden.hides(path) ? nil : state.part(at: path) else {
@@ -188,7 +197,10 @@ final class Router: Sendable {
                     writer.key("value")
                     writer.value(value, hiding: store.hidden.inside(path))
                     guard writer.bytes.count <= EventStream.maxEventBytes else {
-                        throw GatewayFailure(.tooLarge, "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts")
+                        throw GatewayFailure(
+                            .tooLarge,
+                            "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts"
+                        )
                     }
                 } else {
                     let changes = at == nil ? store.changes.withLock(\.self) : nil
@@ -238,14 +250,18 @@ final class Router: Sendable {
         case let other?: throw GatewayFailure(.badRequest, "an outcome is applied or rejected, not \"\(other)\"")
         }
         (filter.code, filter.session, filter.user) = (query.text("code"), query.text("session"), query.text("user"))
-        if query.text("path") != nil { filter.path = ValuePath(try query.path()) }
+        if query.text("path") != nil {
+            let path = try query.path()
+            try requireShown(path, in: store)
+            filter.path = ValuePath(path)
+        }
         let limit = try query.number("limit", in: 1...GatewayLimits.maxLimit, 500)
         let place: StoreHistory.ActionsPlace =
-            if let id = try query.actionID("id") { .one(id) }
-            else if let id = try query.actionID("before") { .before(id) }
-            else if let id = try query.actionID("after") { .after(id) }
-            else if let revision = try query.revision("at") { .at(revision) }
-            else { .end }
+            if let id = try query.actionID("id") { .one(id) } else if let id = try query.actionID("before") {
+                .before(id)
+            } else if let id = try query.actionID("after") {
+                .after(id)
+            } else if let revision = try query.revision("at") { .at(revision) } else { .end }
         let wanted = filter
         return try await answer(store) { journal, budget, writer in
             try journal.history.writeActions(place, wanted, limit: limit, row: store.row, &budget, to: &writer)
@@ -291,22 +307,18 @@ final class Router: Sendable {
         writer.member("path", JSONPointer.text(of: change.path))
         for (name, value) in [("old", change.old), ("value", change.new)] {
             guard let value else { continue }
-            var content = JSONWriter()
-            content.value(value, hiding: hidden.inside(change.path))
             writer.key(name)
-            if content.bytes.count <= StateNodes.maxValueBytes {
-                writer.json(content.bytes)
-            } else {
-                writer.value(value, hiding: hidden, depth: 0)
-            }
+            StateNodes.limited(value, hiding: hidden.inside(change.path), to: &writer)
         }
     }
 
     private func blame(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
         let (path, at) = (try query.path(), try query.revision("at"))
-        guard !store.hidden.hides(path) else { throw GatewayFailure(.noSuchPath, "the state has nothing there") }
+        try requireShown(path, in: store)
         let limit = try query.number("limit", in: 1...100, 10)
-        let before = query.text("before") == nil ? nil : JournalSequence(try query.number("before", in: 0...UInt64(Int64.max), 0))
+        let before =
+            query.text("before") == nil
+            ? nil : JournalSequence(try query.number("before", in: 0...UInt64(Int64.max), 0))
         return try await answer(store) { journal, budget, writer in
             try journal.history.writeBlame(
                 path,
@@ -322,9 +334,7 @@ final class Router: Sendable {
     }
 
     private func schema(of store: ServedStore) async throws -> [UInt8] {
-        guard let actions = try await within(.seconds(5), { try await store.sender.actions() }) else {
-            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
-        }
+        let actions = try await store.schema()
         var writer = JSONWriter()
         try writer.object { writer in
             try Self.position(of: store, to: &writer)
@@ -371,7 +381,9 @@ final class Router: Sendable {
                 let stream = EventStream(store: store, request: wanted) { bytes in
                     try await write(bytes)
                     streams.sent(bytes.count, to: place)
-                } progress: { streams.reached($0, by: place) }
+                } progress: {
+                    streams.reached($0, by: place)
+                }
                 // Comparing and writing states must not delay the server's loop.
                 try await withTaskExecutorPreference(globalConcurrentExecutor) { try await stream.run() }
             },
@@ -381,7 +393,8 @@ final class Router: Sendable {
 
     // MARK: Sending
 
-    private func post(_ request: GatewayRequest, to route: String, of store: ServedStore) async throws -> GatewayAnswer {
+    private func post(_ request: GatewayRequest, to route: String, of store: ServedStore) async throws -> GatewayAnswer
+    {
         guard route == "actions" || route == "sessions" else {
             throw GatewayFailure(.methodNotAllowed, "POST is for actions and sessions, not for \(request.path)")
         }

@@ -2,8 +2,8 @@ import Dispatch
 import Logging
 import Statecast
 import StatecastCoding
-import StatecastJournal
 import StatecastCore
+import StatecastJournal
 import StatecastProtocol
 import StatecastSQLite
 import StatecastThreading
@@ -21,16 +21,23 @@ final class ServedStore: Sendable {
     let replica: Replica<Value>
     let peers: PeersFollower
     let sessions: SendSessions?
-    /// For the schema.
-    let sender: ActionSender
+    private let schemaReader: @Sendable () throws -> ActionSender
+    /// The actions that the primary accepts, as its incarnation told them.
+    private let knownSchema = Locked<(epoch: Epoch?, actions: [ActionDescription])?>(nil)
     let hidden: HiddenPaths
     let row: ActionRow
     let changes = Locked<ChangeIndex?>(nil)
     let series = TimeSeries()
     private let journalPath: String?
-    private let journalState: Locked<Result<Journal, GatewayFailure>>
+    private let journalState: Monitor<JournalState>
     private let readers = Monitor(Readers())
     private let logger: Logger
+
+    private struct JournalState {
+        var result: Result<Journal, GatewayFailure>
+        /// Whether it was opened, or could not be.
+        var isTried = false
+    }
 
     /// The requests that read the journal.
     private struct Readers {
@@ -49,20 +56,22 @@ final class ServedStore: Sendable {
         _ store: GatewayConfiguration.Store,
         replica: Replica<Value>,
         peers: PeersFollower,
-        sender: ActionSender,
+        schemaReader: @escaping @Sendable () throws -> ActionSender,
         sessions: SendSessions?,
         hidden: HiddenPaths,
         hiddenFields: HiddenPaths,
         logger: Logger
     ) {
         (name, journalPath, self.logger) = (store.name, store.journal, logger)
-        (self.replica, self.peers, self.sender, self.sessions) = (replica, peers, sender, sessions)
+        (self.replica, self.peers, self.schemaReader, self.sessions) = (replica, peers, schemaReader, sessions)
         (self.hidden, row) = (hidden, ActionRow(hidden: hiddenFields))
         feed = StoreFeed(replica)
         let why =
             store.journal == nil
             ? "the gateway has no --journal for store \(store.name)" : "the journal is read when the store has a state"
-        journalState = Locked(.failure(GatewayFailure(.noJournal, why)))
+        journalState = Monitor(
+            JournalState(result: .failure(GatewayFailure(.noJournal, why)), isTried: store.journal == nil)
+        )
     }
 
     // MARK: Following
@@ -91,7 +100,9 @@ final class ServedStore: Sendable {
             seen = (try? await within(Self.pause) { try await self.feed.next(after: last, hasLog: false) }) ?? feed.now
             guard let snapshot = seen.snapshot else { continue }
             let isNew = snapshot.position != shown?.position
-            if changes.withLock({ $0 == nil }) || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true {
+            if changes.withLock({ $0 == nil })
+                || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true
+            {
                 changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
             }
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
@@ -131,15 +142,15 @@ final class ServedStore: Sendable {
                 return Journal(history: history, tail: try JournalTail(of: history, row, index))
             }
             index.restart(from: snapshot.revision)
-            journalState.withLock { $0 = .success(journal) }
+            journalState.change { $0 = JournalState(result: .success(journal), isTried: true) }
         } catch { failed(error) }
     }
 
     private func failed(_ error: any Error) {
         let failure = GatewayFailure(error)
-        let isNew = journalState.withLock { state -> Bool in
-            defer { state = .failure(failure) }
-            if case .failure(let before) = state { return before.message != failure.message }
+        let isNew = journalState.change { state -> Bool in
+            defer { state = JournalState(result: .failure(failure), isTried: true) }
+            if case .failure(let before) = state.result { return before.message != failure.message }
             return true
         }
         if isNew { logger.warning("no history", metadata: ["store": "\(name)", "reason": "\(failure.message)"]) }
@@ -175,14 +186,15 @@ final class ServedStore: Sendable {
     /// - Throws: ``GatewayFailure`` with code `no-state`.
     func present() throws -> StateSnapshot<Value> {
         if let snapshot = feed.now.snapshot { return snapshot }
-        let why = if case .refused(let reason) = replica.status { reason.message } else { "the primary does not answer yet" }
+        let why =
+            if case .refused(let reason) = replica.status { reason.message } else { "the primary does not answer yet" }
         throw GatewayFailure(.noState, "store \(name) has no state: \(why)", retryAfter: 1)
     }
 
     /// The journal.
     ///
     /// - Throws: ``GatewayFailure`` with code `no-journal`.
-    func journal() throws -> Journal { try journalState.withLock(\.self).get() }
+    func journal() throws -> Journal { try journalState.value.result.get() }
 
     /// Reads the journal beside at most one other request.
     ///
@@ -191,11 +203,13 @@ final class ServedStore: Sendable {
         _ work: @escaping @Sendable (Journal, inout ReadBudget) throws -> Result
     ) async throws -> Result {
         let journal = try journal()
-        guard readers.change({ readers in
-            guard readers.waiting < Self.maxWaitingReaders else { return false }
-            readers.waiting += 1
-            return true
-        }) else { throw GatewayFailure(.busy, "too many requests read the history; try again", retryAfter: 1) }
+        guard
+            readers.change({ readers in
+                guard readers.waiting < Self.maxWaitingReaders else { return false }
+                readers.waiting += 1
+                return true
+            })
+        else { throw GatewayFailure(.busy, "too many requests read the history; try again", retryAfter: 1) }
         defer { readers.change { $0.waiting -= 1 } }
         _ = try await readers.wait { readers -> Bool? in
             guard readers.running < Self.maxReaders else { return nil }
@@ -230,6 +244,16 @@ final class ServedStore: Sendable {
         }
     }
 
+    /// Waits until the gateway, which may just have started, has a state and has opened the journal; five seconds at
+    /// most.
+    func waitUntilResumable() async throws {
+        _ = try await within(.seconds(5)) { [feed, journalState] in
+            var seen = feed.now
+            while seen.snapshot == nil { seen = try await feed.next(after: seen, hasLog: false) }
+            _ = try await journalState.wait { $0.isTried ? true : nil }
+        }
+    }
+
     /// The state that a client has, if the present one continues it.
     func resumed(_ position: Position, before snapshot: StateSnapshot<Value>) async -> Value? {
         guard position.lineage == snapshot.position.lineage, position.revision <= snapshot.revision else { return nil }
@@ -242,6 +266,21 @@ final class ServedStore: Sendable {
             let version = try history.state(at: position.revision, &budget)
             return version.place.revision == position.revision ? version.tree : nil
         }
+    }
+
+    /// The actions that the primary accepts: asked once of each incarnation.
+    ///
+    /// - Throws: ``GatewayFailure`` with code `no-state`; `Rejection`.
+    func schema() async throws -> [ActionDescription] {
+        let epoch = feed.now.snapshot?.position.epoch
+        if let known = knownSchema.withLock(\.self), known.epoch == epoch { return known.actions }
+        let sender = try schemaReader()
+        let actions = try await within(.seconds(5)) { try await withSender(sender) { try await $0.actions() } }
+        guard let actions else {
+            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
+        }
+        knownSchema.withLock { $0 = (epoch, actions) }
+        return actions
     }
 
     // MARK: Descriptions
@@ -275,7 +314,8 @@ final class ServedStore: Sendable {
             if (try? journal()) != nil { writer.string("history") }
             if sessions != nil { writer.string("send") }
         }
-        if journalPath != nil, case .failure(let failure) = journalState.withLock(\.self) {
+        if let journalPath { writer.member("journal", journalPath) }
+        if journalPath != nil, case .failure(let failure) = journalState.value.result {
             writer.member("noHistory", failure.message)
         }
         GatewayLimits.write(to: &writer)

@@ -34,8 +34,12 @@ extension SenderMachine {
         if let number = watermark.number, number >= outbox.next, !isContinued {
             return diverged(number, at: now, using: &generator)
         }
-        if isContinued, let registration, registration.saved.lineage != watermark.lineage {
-            return abandonSession(.otherLineage, using: &generator)
+        if isContinued {
+            if let registration, registration.saved.lineage != watermark.lineage {
+                return abandonSession(.otherLineage, using: &generator)
+            }
+            // An earlier process opened it.
+            if registration == nil, watermark.number != nil { register(watermark, from: ActionNumber(1)) }
         }
         if watermark.number != nil, registration?.saved.lineage != watermark.lineage {
             // The primary has the session from before this sender left that history, or from another process. New
@@ -127,11 +131,13 @@ extension SenderMachine {
     private mutating func begin(_ watermark: Watermark) -> [SenderDirective] {
         let isOther = registration.map { $0.saved.lineage != watermark.lineage } ?? false
         let directives = isOther ? [.count(.lineageChanged)] + decide(abandonSent(Rejection.otherLineage.message)) : []
-        registration = Registration(
-            saved: .init(lineage: watermark.lineage, opened: watermark.opened, base: outbox.next),
-            watermark: watermark
-        )
+        register(watermark, from: outbox.next)
         return directives
+    }
+
+    private mutating func register(_ watermark: Watermark, from base: ActionNumber) {
+        let saved = SessionCheckpoint.Registration(lineage: watermark.lineage, opened: watermark.opened, base: base)
+        registration = Registration(saved: saved, watermark: watermark)
     }
 
     private mutating func received(

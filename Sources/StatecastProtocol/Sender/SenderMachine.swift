@@ -136,6 +136,9 @@ package struct SenderMachine: Hashable, Sendable {
         registration.map { SessionOpening(lineage: $0.saved.lineage, sequence: $0.saved.opened) }
     }
 
+    /// Whether the primary has recorded an action of the session.
+    package var isKnown: Bool { registration?.isKnown ?? false }
+
     /// The client of a continued session does not need the outcomes before a number any more.
     package mutating func releaseReceipts(before number: ActionNumber) { outbox.releaseReceipts(before: number) }
 
@@ -186,6 +189,7 @@ package struct SenderMachine: Hashable, Sendable {
     /// Enqueues the actions of a chunk. Resolves those at once that cannot be sent.
     private mutating func enqueue(_ chunk: ActionChunk) -> [SenderDirective] {
         outbox.append(chunk)
+        if isStopped { return decide(rejectQueued(.notSent(because: "the session has ended"))) + dropChunks() }
         if case .refused(let reason, _) = phase, saver == nil { return decide(rejectQueued(reason)) + dropChunks() }
         return (chunk.largestActionBytes > maxActionBytes ? rejectOversize() : []) + dropChunks()
     }

@@ -14,10 +14,18 @@ import Testing
         #expect(bench.machine.opening == nil)
         bench.watermark(nil, opened: 7)
         #expect(bench.machine.opening == SessionOpening(lineage: Fixture.lineage, sequence: JournalSequence(7)))
+        #expect(!bench.machine.isKnown)
         bench.send(2)
-        #expect(bench.push().map(\.numbers) == [1...1])
-        bench.receipts(1...1)
-        #expect(bench.push().map(\.numbers) == [2...2])
+        #expect(bench.push().map(\.numbers) == [1...2])
+        bench.receipts(1...2)
+        #expect(bench.machine.isKnown)
+    }
+
+    @Test func `The primary tells where an earlier process opened the session`() {
+        var bench = SenderBench(continuing: Self.session(first: 1, opened: nil))
+        bench.watermark(4, opened: 7)
+        #expect(bench.status == .open && bench.machine.isKnown)
+        #expect(bench.machine.opening == SessionOpening(lineage: Fixture.lineage, sequence: JournalSequence(7)))
     }
 
     @Test func `What an earlier process sent is pushed again, although the primary knows it`() {
@@ -72,8 +80,9 @@ import Testing
         bench.watermark(nil, lineage: Fixture.otherLineage)
         #expect(bench.isClosed && bench.machine.session == Fixture.session)
         #expect(bench.code(Ticket(rawValue: 1)) == .outcomeUnknown)
-        bench.send()
+        let late = bench.send(1)
         #expect(bench.push().isEmpty)
+        #expect(bench.code(late[0]) == .notSent)
     }
 
     @Test func `It ends if the primary lost outcomes that it had confirmed`() {
