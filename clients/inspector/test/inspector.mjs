@@ -32,7 +32,7 @@ export const treeRows = tab => tab.run(() => {
     const level = Number(row.getAttribute('aria-level')), key = row.querySelector('.k').textContent
     keys.length = level - 1
     keys.push(key)
-    return { level, key, keys: [...keys], value: row.querySelector('.v').textContent, changed: row.querySelector('.b').textContent, expanded: row.getAttribute('aria-expanded') }
+    return { level, key, keys: [...keys], value: row.querySelector('.v').textContent, changed: row.querySelector('.b').textContent, expanded: row.getAttribute('aria-expanded'), isSelected: row.getAttribute('aria-selected') === 'true' }
   })
 })
 
