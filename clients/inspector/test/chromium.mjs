@@ -1,9 +1,9 @@
 // A driver of headless Chromium: its protocol over the WebSocket of Node, without packages.
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { start } from './children.mjs'
 
 /** Only what hangs takes that long, in milliseconds. */
 export const HANG = 1000 * Number(process.env.HANG ?? 60)
@@ -69,11 +69,11 @@ export class Chromium {
     const browser = new Chromium()
     const profile = mkdtempSync(join(tmpdir(), 'statecast-chromium.'))
     const isRoot = process.getuid?.() === 0
-    browser.process = spawn(process.env.CHROMIUM ?? 'chromium', [
+    browser.process = start(process.env.CHROMIUM ?? 'chromium', [
       '--headless', ...isRoot ? ['--no-sandbox'] : [], '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-background-timer-throttling',
       '--disable-renderer-backgrounding', '--disable-backgrounding-occluded-windows', '--enable-precise-memory-info',
-      '--force-prefers-reduced-motion', `--user-data-dir=${profile}`, '--window-size=1440,900', '--remote-debugging-port=0',
+      `--user-data-dir=${profile}`, '--window-size=1440,900', '--remote-debugging-port=0',
       ...hosts ? [`--host-resolver-rules=${hosts}`] : [], 'about:blank',
     ], { stdio: ['ignore', 'ignore', 'pipe'] })
     const exited = new Promise(done => browser.process.on('exit', done))
@@ -90,11 +90,10 @@ export class Chromium {
   }
 
   /** Opens a tab. Tabs of one context share its storage; `isolated` makes another context. */
-  async tab(url = 'about:blank', { isolated = false, prepare } = {}) {
+  async tab(url = 'about:blank', { isolated = false } = {}) {
     const { browserContextId } = isolated ? await this.connection.send('Target.createBrowserContext') : {}
     const { targetId } = await this.connection.send('Target.createTarget', { url: 'about:blank', browserContextId })
     const tab = await this.attach(targetId)
-    await prepare?.(tab)
     if (url !== 'about:blank') await tab.go(url)
     return tab
   }
@@ -142,7 +141,7 @@ export class Tab {
   errors = []
   /** Violations of the policy for content. */
   violations = []
-  /** URLs of requests, with methods. */
+  /** Methods and URLs of all requests. */
   requests = []
   handlers = new Map()
 
@@ -181,7 +180,6 @@ export class Tab {
     await this.until('the page has loaded', () => document.readyState === 'complete')
   }
   close() { return this.connection.send('Target.closeTarget', { targetId: this.target }) }
-  front() { return this.send('Page.bringToFront') }
 
   /** The result of a function that runs in the page, or of an expression. */
   async run(code, ...values) {
@@ -239,7 +237,7 @@ export class Tab {
 
   // MARK: The network, the device
 
-  /** Loses the answers to requests whose URL matches: they reach the server. Returns a function that ends it. */
+  /** Loses the answers to requests whose URL matches: they reach the server. Returns the bodies of these, and a function that ends it. */
   async loseAnswers(urlPattern, isLost = () => true) {
     const lost = []
     this.on('Fetch.requestPaused', ({ requestId, request }) => {
@@ -249,9 +247,6 @@ export class Tab {
     })
     await this.send('Fetch.enable', { patterns: [{ urlPattern, requestStage: 'Response' }] })
     return { lost, end: () => this.send('Fetch.disable') }
-  }
-  offline(isOffline) {
-    return this.send('Network.emulateNetworkConditions', { offline: isOffline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 })
   }
   freeze(isFrozen) { return this.send('Page.setWebLifecycleState', { state: isFrozen ? 'frozen' : 'active' }) }
   scheme(name) { return this.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: name }] }) }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { live, memory, open, rows, stage, treeRows } from './inspector.mjs'
+import { live, memory, open, rows, stage, treeRows, visit } from './inspector.mjs'
 import { noted, sampled } from './processes.mjs'
 
 const names = async tab => (await rows(tab, 'log')).map(([, , action]) => action)
@@ -136,5 +136,26 @@ test('Filters change the rows that are shown and not the log, and the URL restor
     await tab.until('the state', () => !document.querySelector('#view-state').hidden)
     await live(tab)
   })
+  assert.deepEqual(tab.errors, [])
+})
+
+test('An open subtree shows what is added to it, also if it was empty, and in history', async t => {
+  const { cluster, tab } = await stage(t, { view: 'open=/hosts' })
+  const hosts = async () => (await treeRows(tab)).filter(({ level }) => level === 2).map(({ key }) => key)
+  assert.deepEqual(await hosts(), [])
+  const added = (count, key) => tab.until(`${count} hosts are shown`, (count, key) => {
+    const keys = [...document.querySelectorAll('#tree .row[aria-level="2"] .k')].map(each => each.textContent)
+    return keys.length === count && (!key || keys.includes(key))
+  }, count, key)
+  await cluster.send([sampled('web-1', 1)])
+  await added(1, 'web-1')
+  await cluster.send([sampled('web-2', 1)])
+  await added(2, 'web-2')
+  await visit(tab, 0)
+  await added(0)
+  await visit(tab, 1)
+  await added(1, 'web-1')
+  await tab.key('Escape')
+  await added(2, 'web-2')
   assert.deepEqual(tab.errors, [])
 })

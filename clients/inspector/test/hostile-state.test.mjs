@@ -5,7 +5,7 @@ import { stage, treeRows } from './inspector.mjs'
 /** The rows below a path after it was opened: its children with the text of their values. */
 async function children(tab, path) {
   await tab.run(path => { document.querySelector('#tree').focus(); return inspector.tree.focus(path) }, path)
-  await tab.until(`${path} is selected`, path => inspector.view.path === path && document.querySelector('#tree [aria-selected=true]')?.getAttribute('aria-level') === String(path.split('/').length - 1), path)
+  await tab.until(`${path} is selected`, path => !inspector.tree.list.pending && document.querySelector('#tree [aria-selected=true] .k')?.textContent === path.split('/').at(-1), path)
   if (await tab.run(() => document.querySelector('#tree [aria-selected=true]').getAttribute('aria-expanded') === 'false')) await tab.key('ArrowRight')
   await tab.until(`${path} is open`, path => {
     const selected = document.querySelector('#tree [aria-selected=true]')

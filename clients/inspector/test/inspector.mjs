@@ -28,7 +28,7 @@ export const rows = (tab, id) => tab.run(id => [...document.querySelectorAll(`#$
 /** The rows of the state that exist in the page: paths, texts of values and of the last change. */
 export const treeRows = tab => tab.run(() => {
   const keys = []
-  return [...document.querySelectorAll('#tree .row')].sort((a, b) => a.index - b.index).map(row => {
+  return [...document.querySelectorAll('#tree .row')].filter(row => row.checkVisibility()).sort((a, b) => a.index - b.index).map(row => {
     const level = Number(row.getAttribute('aria-level')), key = row.querySelector('.k').textContent
     keys.length = level - 1
     keys.push(key)

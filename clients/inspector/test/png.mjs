@@ -44,12 +44,21 @@ function checksum(bytes) {
   return ~crc >>> 0
 }
 
-/** The image with its 256 most frequent colours; others become the nearest of these. */
-export function reduced(image) {
-  const { width, height, pixels } = decode(image), counts = new Map()
+const distance = (one, other) => [16, 8, 0].reduce((sum, shift) => sum + ((one >> shift & 255) - (other >> shift & 255)) ** 2, 0)
+
+/** At most 256 colours: the most frequent ones, of which no two are almost equal, so that rare ones are among them. */
+function choose(pixels) {
+  const counts = new Map(), palette = []
   for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1)
-  const palette = [...counts].sort(([, a], [, b]) => b - a).slice(0, 256).map(([pixel]) => pixel), indices = new Map(palette.map((pixel, index) => [pixel, index]))
-  const distance = (one, other) => [16, 8, 0].reduce((sum, shift) => sum + ((one >> shift & 255) - (other >> shift & 255)) ** 2, 0)
+  for (const [pixel] of [...counts].sort(([, a], [, b]) => b - a)) {
+    if (palette.length < 256 && palette.every(other => distance(pixel, other) >= (palette.length < 32 ? 1 : 200))) palette.push(pixel)
+  }
+  return palette
+}
+
+/** The image with few colours; others become the nearest of these. */
+export function reduced(image) {
+  const { width, height, pixels } = decode(image), palette = choose(pixels), indices = new Map(palette.map((pixel, index) => [pixel, index]))
   const nearest = pixel => palette.reduce((best, each, index) => distance(pixel, each) < distance(pixel, palette[best]) ? index : best, 0)
   const lines = Buffer.alloc((width + 1) * height)
   pixels.forEach((pixel, at) => {

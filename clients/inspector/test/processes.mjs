@@ -1,18 +1,16 @@
 // Starts, kills and ends the processes of a test: a primary, a gateway, and what sends actions. Each test has its own folder and ports.
-import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { start } from './children.mjs'
 import { until } from './chromium.mjs'
 
 const INSPECTOR = dirname(dirname(fileURLToPath(import.meta.url)))
 export const ROOT = dirname(dirname(INSPECTOR))
 const PROGRAMS = resolve(process.env.PROGRAMS ?? join(ROOT, '.build/debug'))
 
-export const program = name => join(PROGRAMS, name)
-export const hasProgram = name => existsSync(program(name))
+const program = name => join(PROGRAMS, name)
 
 class Running {
   output = ''
@@ -21,7 +19,7 @@ class Running {
     this.name = name
     // Nothing of the caller's settings.
     const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('STATECAST_')))
-    this.process = spawn(program(name), options, { stdio: [input, 'pipe', 'pipe'], env })
+    this.process = start(program(name), options, { stdio: [input, 'pipe', 'pipe'], env })
     this.exited = new Promise((done, fail) => { this.process.on('error', fail).on('exit', (code, signal) => done(this.code = code ?? signal)) })
     this.exited.catch(error => { this.code = error.message })
     for (const stream of [this.process.stdout, this.process.stderr]) stream.on('data', data => { this.output = (this.output + data).slice(-100_000) })
@@ -46,7 +44,7 @@ class Running {
 
 /** Runs a program to its end; returns its standard output. */
 export async function output(name, options, { input, codes = [0] } = {}) {
-  const child = spawn(program(name), options, { stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
+  const child = start(program(name), options, { stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
   const chunks = { stdout: [], stderr: [] }
   for (const name of ['stdout', 'stderr']) child[name].on('data', data => chunks[name].push(data))
   if (input !== undefined) child.stdin.on('error', () => {}).end(input)
@@ -68,7 +66,7 @@ export class Cluster {
     const cluster = new Cluster()
     cluster.folder = mkdtempSync(join(tmpdir(), 'statecast-inspector.'))
     const { folder } = cluster
-    Object.assign(cluster, { app, store: typeof app === 'string' ? app : 'wide', journal: join(folder, 'journal'), children: new Set(), others: [] })
+    Object.assign(cluster, { app, store: typeof app === 'string' ? app : 'wide', journal: join(folder, 'journal'), children: new Set() })
     t.after(async () => {
       await Promise.all([...cluster.children].map(child => child.end()))
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
