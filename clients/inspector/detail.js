@@ -100,7 +100,7 @@ export class Detail {
       more.replaceChildren(...next ? [further] : [])
     }
     await extend()
-    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element('th', { scope: 'col' }, name)))
+    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)))
     const table = element('table', { class: 'blame' }, element('thead', {}, head), rows)
     return [section('What last changed this', where), section(null, table, text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]

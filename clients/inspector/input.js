@@ -24,6 +24,8 @@ export function listen(app) {
     if (digits) app.go(Number(digits))
     $('goto').blur()
   })
+  // The same revision again is no change.
+  $('goto').addEventListener('keydown', event => { if (event.key === 'Enter') $('goto').blur() })
   const pane = name => () => { view.pane = name; app.refresh() }
   const clicks = {
     'tab-state': () => app.show('state'), 'tab-peers': () => app.show('peers'), help: showKeys, golive: () => app.go(null),

@@ -91,9 +91,11 @@ export class Tree {
     if (this.found) return void (this.found.next && end > this.found.rows.length && this.search(true))
     this.visible = new Map()
     for (let index = first; index < end; index++) {
-      const { node, page, isMore } = this.row(index) ?? {}
+      const { node, page, isMore, inner } = this.row(index) ?? {}
       if (page) this.visible.set(page, node)
-      else if (isMore && node.pages.at(-1).rows) {
+      // An open subtree without rows, which may get some.
+      if (inner?.pages[0].rows?.length === 0) this.visible.set(inner.pages[0], inner)
+      if (isMore && node.pages.at(-1).rows) {
         node.pages.push(newPage(node.pages.at(-1).next)); this.visible.set(node.pages.at(-1), node)
       }
     }
