@@ -182,6 +182,21 @@ extension Value {
         }
     }
 
+    @Test func `A place has one path, and a cursor beyond the end gives an empty page`() throws {
+        let state: Value = ["list": ["first"], "map": .map(ValueMap([(7, "seven")]))]
+        for path in [["list", "00"], ["list", "+0"], ["list", "-0"], ["map", "07"], ["map", "+7"]] {
+            #expect(state.part(at: path) == nil)
+        }
+        #expect(state.part(at: ["list", "0"]) == "first" && state.part(at: ["map", "7"]) == "seven")
+        for after in ["\(Int.max)", "-1", "5", "x"] {
+            let page = StateNodes.Page(after: after)
+            let answer = try parsed {
+                StateNodes(hidden: Self.nothing, changes: nil).write(state["list"] ?? .null, at: [], page, to: &$0)
+            }
+            #expect(answer["children"]?.arrayValue?.count == (after == "-1" || after == "x" ? 1 : 0))
+        }
+    }
+
     @Test(arguments: 1...5)
     func `A search that goes on from its cursor finds each place once`(limit: Int) {
         let state: Value = [

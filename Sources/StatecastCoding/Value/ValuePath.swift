@@ -11,7 +11,7 @@ package struct ValuePath: Hashable, Sendable {
 
         init(_ name: String) {
             keys = Value.keys(named: name).map(\.canonical.encoded)
-            index = Int(name).flatMap { $0 < 0 ? nil : $0 }
+            index = Value.index(named: name)
         }
     }
 
@@ -46,7 +46,7 @@ extension Value {
         case .map(let map):
             map[.text(name)] ?? Self.integerKey(named: name).flatMap { map[$0] }
                 ?? Self.rareKeys(named: name).lazy.compactMap { map[$0] }.first
-        case .array: Int(name).flatMap { self[$0] }
+        case .array: Self.index(named: name).flatMap { self[$0] }
         case .tagged(_, let content): content.child(name)
         default: nil
         }
@@ -57,8 +57,14 @@ extension Value {
         [.text(name)] + (integerKey(named: name).map { [$0] } ?? []) + rareKeys(named: name)
     }
 
+    /// One index has one name: `07` is none.
+    static func index(named name: String) -> Int? {
+        Int(name).flatMap { index in index >= 0 && index.description == name ? index : nil }
+    }
+
     private static func integerKey(named name: String) -> Value? {
-        UInt64(name).map { Value($0) } ?? Int64(name).map { Value($0) }
+        let key = UInt64(name).map { Value($0) } ?? Int64(name).map { Value($0) }
+        return key.flatMap { $0.keyName == name ? $0 : nil }
     }
 
     /// The keys with a name that are neither a text nor an integer.

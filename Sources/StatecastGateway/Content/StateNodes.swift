@@ -46,7 +46,7 @@ struct StateNodes {
             children(entries.map { ($0.key.keyName, $0.value) }, at: path, hidden, page, to: &writer)
         case .array(let elements):
             writer.member("count", elements.count)
-            let start = page.after.flatMap { Int($0) }.map { min(max($0, -1) + 1, elements.count) } ?? 0
+            let start = page.after.flatMap { Int($0) }.map { min(max($0, -1), elements.count - 1) + 1 } ?? 0
             let children = elements.indices[start...].lazy.map { ("\($0)", elements[$0]) }
             self.children(children, at: path, hidden, page, to: &writer)
         default: leaf(value, to: &writer)

@@ -15,9 +15,26 @@ final class StreamTable: Sendable {
 
     var count: Int { storage.withLock { $0.streams.count } }
 
+    /// The place of a stream, as long as it is referred to: the server may never begin to write a stream whose client
+    /// has left.
+    final class Place: Sendable {
+        private let table: StreamTable
+        private let id: Int
+
+        fileprivate init(_ id: Int, in table: StreamTable) { (self.id, self.table) = (id, table) }
+
+        deinit { table.storage.withLock { $0.streams[id] = nil } }
+
+        /// The client has taken bytes.
+        func sent(_ bytes: Int) { table.storage.withLock { $0.streams[id]?.bytes += bytes } }
+
+        /// The client has the state at a position.
+        func reached(_ position: Position) { table.storage.withLock { $0.streams[id]?.position = position } }
+    }
+
     /// - Throws: ``GatewayFailure`` with code `busy`.
-    func open(at address: String, of store: ServedStore) throws -> Int {
-        try storage.withLock { storage in
+    func open(at address: String, of store: ServedStore) throws -> Place {
+        let id = try storage.withLock { storage in
             guard storage.streams.count < GatewayLimits.maxStreams,
                 storage.streams.values.count(where: { $0.address == address }) < GatewayLimits.maxOfAddress
             else {
@@ -32,13 +49,8 @@ final class StreamTable: Sendable {
             storage.streams[storage.next] = Stream(store: ObjectIdentifier(store), address: address)
             return storage.next
         }
+        return Place(id, in: self)
     }
-
-    func close(_ id: Int) { storage.withLock { $0.streams[id] = nil } }
-
-    func sent(_ bytes: Int, to id: Int) { storage.withLock { $0.streams[id]?.bytes += bytes } }
-
-    func reached(_ position: Position, by id: Int) { storage.withLock { $0.streams[id]?.position = position } }
 
     /// Writes the clients of a store, by address.
     func write(of store: ServedStore, to writer: inout JSONWriter) {

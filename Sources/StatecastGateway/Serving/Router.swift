@@ -270,7 +270,7 @@ final class Router: Sendable {
 
     private func diff(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
         let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit, 500))
-        let skipped = try query.number("after", in: 0...Int.max, 0)
+        let skipped = try query.number("after", in: 0...1 << 53, 0)
         guard let from = try query.revision("from") else {
             throw GatewayFailure(.badRequest, "expected the first revision in from")
         }
@@ -376,13 +376,12 @@ final class Router: Sendable {
         let place = try streams.open(at: request.address, of: store)
         return GatewayAnswer(
             type: "text/event-stream",
-            .events { [streams] write in
-                defer { streams.close(place) }
+            .events { write in
                 let stream = EventStream(store: store, request: wanted) { bytes in
                     try await write(bytes)
-                    streams.sent(bytes.count, to: place)
+                    place.sent(bytes.count)
                 } progress: {
-                    streams.reached($0, by: place)
+                    place.reached($0)
                 }
                 // Comparing and writing states must not delay the server's loop.
                 try await withTaskExecutorPreference(globalConcurrentExecutor) { try await stream.run() }
