@@ -180,7 +180,7 @@ export class Detail {
       more.replaceChildren(...next ? [further] : [])
     }
     await extend()
-    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element('th', { scope: 'col' }, name)))
+    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)))
     const table = element('table', { class: 'blame' }, element('thead', {}, head), rows)
     return [section('What last changed this', where), section(null, table, text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
@@ -452,6 +452,8 @@ export function listen(app) {
     if (digits) app.go(Number(digits))
     $('goto').blur()
   })
+  // The same revision again is no change.
+  $('goto').addEventListener('keydown', event => { if (event.key === 'Enter') $('goto').blur() })
   const pane = name => () => { view.pane = name; app.refresh() }
   const clicks = {
     'tab-state': () => app.show('state'), 'tab-peers': () => app.show('peers'), help: showKeys, golive: () => app.go(null),
@@ -1660,9 +1662,11 @@ export class Tree {
     if (this.found) return void (this.found.next && end > this.found.rows.length && this.search(true))
     this.visible = new Map()
     for (let index = first; index < end; index++) {
-      const { node, page, isMore } = this.row(index) ?? {}
+      const { node, page, isMore, inner } = this.row(index) ?? {}
       if (page) this.visible.set(page, node)
-      else if (isMore && node.pages.at(-1).rows) {
+      // An open subtree without rows, which may get some.
+      if (inner?.pages[0].rows?.length === 0) this.visible.set(inner.pages[0], inner)
+      if (isMore && node.pages.at(-1).rows) {
         node.pages.push(newPage(node.pages.at(-1).next)); this.visible.set(node.pages.at(-1), node)
       }
     }
