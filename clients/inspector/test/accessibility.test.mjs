@@ -72,8 +72,10 @@ test('The page has roles, names and contrast, works at 200 %, and reports no err
     'a search': async () => { await tab.key('s'); await tab.type('web-1'); await tab.until('paths are found', () => document.querySelector('#tree mark')) },
     'the menu': async () => {
       await tab.key('Escape')
+      await tab.until('the search is left', () => !document.querySelector('#tree mark') && document.querySelector('#tree .row .k')?.textContent === 'hosts')
       await tab.run(() => document.querySelector('#tree').focus())
-      await tab.key('j')
+      await tab.key('Home')
+      await tab.until('a row is selected', () => document.querySelector('#tree [aria-selected=true] .k')?.textContent === 'hosts')
       await tab.key('Shift+F10')
       await tab.until('the menu is open', () => !document.querySelector('#menu').hidden)
     },

@@ -39,7 +39,7 @@ test('A screenshot of a fleet can be made', async t => {
     if (round % 2) await cluster.send([noted(text, host ?? undefined)])
     if (round === 6) await cluster.send([['HostRetired', { host: 'build-2' }], ['NoteAdded', { text: 7 }]])
   }
-  const flow = cluster.flow(120, number => number % 9 ? sampled(hosts[number % 9], 90 + number) : noted(texts[number % 5][1], texts[number % 5][0] ?? undefined))
+  const flow = cluster.flow(120, number => number % 10 ? sampled(hosts[number % 9], 90 + number) : noted(texts[number % 5][1], texts[number % 5][0] ?? undefined))
   await tab.until('there is a rate, and changes are shown', () => inspector.log.memory.count > 170 && document.querySelector('#detail .diff') && Number(document.querySelector('#f-rate').textContent) > 1)
   await tab.key('b')
   await tab.until('blame is shown', () => document.querySelectorAll('#detail tbody tr').length > 3)
