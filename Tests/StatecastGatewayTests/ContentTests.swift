@@ -227,12 +227,16 @@ extension Value {
     @Test func `The index of changes forgets whole generations, and says since when it is complete`() {
         let index = ChangeIndex(from: 3)
         #expect(index.seenFrom == 3)
-        index.record([["a", "b"]], at: 4, by: "Set")
+        index.record([.init(path: ["a", "b"])], at: 4, by: "Set")
         #expect(index.last(at: ["a", "b"])?.revision == 4 && index.last(at: ["a"])?.action == "Set")
         #expect(index.last(at: ["a", "c"]) == nil)
-        var revision: UInt64 = 5
+        index.record([.init(path: ["a"], hasParts: true)], at: 5, by: nil)
+        index.record([.init(path: ["a", "d"])], at: 6, by: nil)
+        let revisions = [["a"], ["a", "b"], ["a", "d"], ["a", "e", "f"]].map { index.last(at: $0)?.revision }
+        #expect(revisions == [6, 5, 6, 5])
+        var revision: UInt64 = 7
         while index.last(at: ["a", "b"]) != nil {
-            index.record((0..<1000).map { ["r", "\(revision)-\($0)"] }, at: Revision(revision), by: nil)
+            index.record((0..<1000).map { .init(path: ["r", "\(revision)-\($0)"]) }, at: Revision(revision), by: nil)
             revision += 1
         }
         #expect(index.seenFrom > 4 && revision < 1000)

@@ -4,7 +4,7 @@ import * as format from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
 const { $, button, child, clock, duration, element, group, json, keysOf, note, pairs, preview, printable, section } = format
-const ROWS = 200, PAUSE = 1000
+const ROWS = 80, PAUSE = 1000
 
 export class Detail {
   constructor(app) { this.app = app }
@@ -92,7 +92,8 @@ export class Detail {
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
-      const end = boundary ? `ended at a ${boundary}, which has no author` : complete ? 'is complete' : 'can go on'
+      const ends = { initial: 'the first state', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
+      const end = boundary ? `ended at ${ends[boundary]}, which has no author` : complete ? 'is complete' : 'can go on'
       text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached ${group(searchedTo)} `
         + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
       const failed = error => more.replaceChildren(note(error.message, 'error'), further)

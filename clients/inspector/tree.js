@@ -239,7 +239,8 @@ export class Tree {
     value.className = row.isBranch ? 'v' : row.type === 'string' ? 'v str' : 'v lit'
     const change = row.changed, isRecent = change && view.at === null && change.revision > (this.samples[0]?.[1] ?? Infinity)
     pulse.hidden = !isRecent; changed.className = isRecent ? 'b hot' : 'b'
-    const before = isRow && row.page?.at === null && row.node.seenFrom != null ? `before ${group(row.node.seenFrom)}` : ''
+    const seenFrom = isRow && row.page?.at === null ? row.node.seenFrom : null
+    const before = seenFrom == null ? '' : seenFrom === 0 ? 'as at the beginning' : `before ${group(seenFrom)}`
     setText(changed, change ? `${group(change.revision)} ${printable(change.action ?? '')}` : before)
   }
   mark(cell, text, isMatch) {

@@ -40,9 +40,10 @@ extension Patch {
     /// Calls `body` with each place that the patch sets or removes, in the order in which it is applied, until `body`
     /// returns `false`. A splice sets its array.
     ///
+    /// - Parameter body: `hasParts`: whether places below have another value, too.
     /// - Returns: `false` if `body` did.
     @discardableResult
-    package func forEachChange(_ body: (_ path: [Value], _ kind: ChangeKind) -> Bool) -> Bool {
+    package func forEachChange(_ body: (_ path: [Value], _ kind: ChangeKind, _ hasParts: Bool) -> Bool) -> Bool {
         bytes.withUnsafeBufferPointer { bytes in
             var path: [Value] = []
             return CheckedItems(bytes: bytes).forEachChange(byPatch: 0, at: &path, body)
@@ -154,14 +155,16 @@ extension CheckedItems {
     fileprivate func forEachChange(
         byPatch start: Int,
         at path: inout [Value],
-        _ body: ([Value], Patch.ChangeKind) -> Bool
+        _ body: ([Value], Patch.ChangeKind, Bool) -> Bool
     ) -> Bool {
         let head = head(at: start)
         switch (head.major, head.argument) {
         case (4, 2):
             return forEachChange(byPatch: head.next, at: &path, body)
                 && forEachChange(byPatch: end(of: head.next), at: &path, body)
-        case (4, _): return body(path, .set)
+        case (4, let count):
+            // A splice, or a value in an array of one.
+            return body(path, .set, count != 1 || (4...6).contains(self.head(at: head.next).major))
         default:
             var offset = head.next
             for _ in 0..<head.argument {
@@ -170,7 +173,7 @@ extension CheckedItems {
                 defer { path.removeLast() }
                 let isContinued =
                     bytes[change] == Self.removal
-                    ? body(path, .removed) : forEachChange(byPatch: change, at: &path, body)
+                    ? body(path, .removed, false) : forEachChange(byPatch: change, at: &path, body)
                 guard isContinued else { return false }
                 offset = end(of: change)
             }

@@ -28,7 +28,7 @@ final class JournalTail: Sendable {
     let first: JournalSequence
 
     private static let maxBytes = 4 << 20
-    /// A set value with more places restarts the index.
+    /// A patch of more places restarts the index.
     private static let maxPlaces = 512
     private static let maxRejections = 100_000
 
@@ -80,12 +80,12 @@ final class JournalTail: Sendable {
     }
 
     private func note(_ patch: Patch, at revision: Revision, by action: String?) {
-        var paths: [[String]] = []
-        let isComplete = patch.forEachChange { path, _ in
-            paths.append(path.map(\.keyName))
-            return paths.count < Self.maxPlaces
+        var places: [ChangeIndex.Place] = []
+        let isComplete = patch.forEachChange { path, _, hasParts in
+            places.append(ChangeIndex.Place(path: path.map(\.keyName), hasParts: hasParts))
+            return places.count < Self.maxPlaces
         }
-        if isComplete { changes.record(paths, at: revision, by: action) } else { changes.restart(from: revision) }
+        if isComplete { changes.record(places, at: revision, by: action) } else { changes.restart(from: revision) }
     }
 
     /// The number of rejections in a range of records; `nil` if some of them were not counted.

@@ -41,17 +41,35 @@ final class ChangeIndex: Sendable {
     /// The first revision whose changes the index may have lost none of.
     var seenFrom: UInt64 { storage.withLock { $0.olderBegan } }
 
-    func record(_ paths: some Sequence<[String]>, at revision: Revision, by action: String?) {
+    /// A place that has another value.
+    struct Place {
+        let path: [String]
+        /// Whether the places below it have other values, too.
+        var hasParts = false
+    }
+
+    func record(_ places: some Sequence<Place>, at revision: Revision, by action: String?) {
         storage.withLock { storage in
             let entry = Entry(revision: revision.rawValue, action: action.map { storage.index(of: $0) } ?? -1)
-            for path in paths {
+            for place in places {
                 // A change of a place is one of all that contain it.
-                for count in 1...max(1, path.count) { storage.younger[path.prefix(count).hashValue] = entry }
+                for count in 1...max(1, place.path.count) {
+                    storage.younger[place.path.prefix(count).hashValue] = entry
+                }
+                if place.hasParts { storage.younger[Self.hashOfParts(place.path[...])] = entry }
             }
             guard storage.younger.count > Self.maxEntries else { return }
             (storage.older, storage.younger) = (storage.younger, [:])
             (storage.olderBegan, storage.youngerBegan) = (storage.youngerBegan, revision.rawValue)
         }
+    }
+
+    /// Under which the change of all places below a path is kept.
+    private static func hashOfParts(_ path: ArraySlice<String>) -> Int {
+        var hasher = Hasher()
+        hasher.combine(path)
+        hasher.combine(true)
+        return hasher.finalize()
     }
 
     /// Forgets all changes before a revision, such as one that replaced more places than are worth recording.
@@ -62,11 +80,14 @@ final class ChangeIndex: Sendable {
         }
     }
 
-    /// The last change of a place or below it.
+    /// The last change of a place, below it, or of a larger part with it.
     func last(at path: [String]) -> Change? {
-        storage.withLock { storage in
-            let hash = path.prefix(path.count).hashValue
-            return (storage.younger[hash] ?? storage.older[hash]).map { entry in
+        let above = path.indices.map { Self.hashOfParts(path[..<$0]) }
+        return storage.withLock { storage in
+            let entries = ([path.prefix(path.count).hashValue] + above).compactMap { hash in
+                storage.younger[hash] ?? storage.older[hash]
+            }
+            return entries.max { $0.revision < $1.revision }.map { entry in
                 let action = storage.names.indices.contains(Int(entry.action)) ? storage.names[Int(entry.action)] : nil
                 return Change(revision: entry.revision, action: action)
             }

@@ -84,7 +84,7 @@ import * as format from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
 const { $, button, child, clock, duration, element, group, json, keysOf, note, pairs, preview, printable, section } = format
-const ROWS = 200, PAUSE = 1000
+const ROWS = 80, PAUSE = 1000
 
 export class Detail {
   constructor(app) { this.app = app }
@@ -172,7 +172,8 @@ export class Detail {
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
-      const end = boundary ? `ended at a ${boundary}, which has no author` : complete ? 'is complete' : 'can go on'
+      const ends = { initial: 'the first state', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
+      const end = boundary ? `ended at ${ends[boundary]}, which has no author` : complete ? 'is complete' : 'can go on'
       text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached ${group(searchedTo)} `
         + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
       const failed = error => more.replaceChildren(note(error.message, 'error'), further)
@@ -1810,7 +1811,8 @@ export class Tree {
     value.className = row.isBranch ? 'v' : row.type === 'string' ? 'v str' : 'v lit'
     const change = row.changed, isRecent = change && view.at === null && change.revision > (this.samples[0]?.[1] ?? Infinity)
     pulse.hidden = !isRecent; changed.className = isRecent ? 'b hot' : 'b'
-    const before = isRow && row.page?.at === null && row.node.seenFrom != null ? `before ${group(row.node.seenFrom)}` : ''
+    const seenFrom = isRow && row.page?.at === null ? row.node.seenFrom : null
+    const before = seenFrom == null ? '' : seenFrom === 0 ? 'as at the beginning' : `before ${group(seenFrom)}`
     setText(changed, change ? `${group(change.revision)} ${printable(change.action ?? '')}` : before)
   }
   mark(cell, text, isMatch) {

@@ -45,6 +45,8 @@ final class ServedStore: Sendable {
         var waiting = 0
     }
 
+    /// More changes at once restart the index of changes.
+    private static let maxPlaces = 10_000
     private static let maxReaders = 2
     private static let maxWaitingReaders = 32
     /// How often the journal is read while the state does not change, since rejections do not change it.
@@ -159,13 +161,18 @@ final class ServedStore: Sendable {
     /// Without a journal, a row of the log tells the revisions of an update.
     private func note(from old: StateSnapshot<Value>?, to new: StateSnapshot<Value>) {
         guard let old, old.position.lineage == new.position.lineage, new.revision > old.revision else { return }
-        var paths: [[String]] = []
+        var places: [ChangeIndex.Place] = []
         var comparison = StateChanges(hidden: hidden) { change in
-            paths.append(change.path)
-            return paths.count < 10_000
+            places.append(ChangeIndex.Place(path: change.path, hasParts: change.new?.isContainer ?? false))
+            return places.count < Self.maxPlaces
         }
         comparison.run(from: old.state, to: new.state, at: [])
-        changes.withLock(\.self)?.record(paths, at: new.revision, by: nil)
+        let index = changes.withLock(\.self)
+        if places.count < Self.maxPlaces {
+            index?.record(places, at: new.revision, by: nil)
+        } else {
+            index?.restart(from: new.revision)
+        }
         series.add(applied: new.revision.distance(beyond: old.revision), rejected: nil, bytes: nil)
         var writer = JSONWriter()
         writer.object { writer in
@@ -174,7 +181,7 @@ final class ServedStore: Sendable {
                 writer.member("to", new.revision)
             }
             writer.member("time", Timestamp.systemClock().milliseconds)
-            writer.member("ops", paths.count)
+            writer.member("ops", places.count)
         }
         feed.append([writer.bytes])
     }

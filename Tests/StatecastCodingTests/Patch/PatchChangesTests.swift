@@ -99,7 +99,7 @@ import Testing
     /// - Parameter isMinimal: whether the patch sets no value to an equal one.
     private func check(_ patch: Patch, from old: Value, to new: Value, isMinimal: Bool) throws {
         var places: [[String]] = []
-        patch.forEachChange { path, kind in
+        patch.forEachChange { path, kind, _ in
             let names = path.map(\.keyName)
             #expect(patch.isSequence || patch.change(at: ValuePath(names))?.kind == kind, "\(names): \(patch)")
             places.append(names)
@@ -145,14 +145,14 @@ import Testing
         let patch = try Patch(decoding: wire.encoded)
         for count in 1...4 {
             var seen: [String] = []
-            let isWhole = patch.forEachChange { path, kind in
+            let isWhole = patch.forEachChange { path, kind, _ in
                 seen.append("\(JSONPointer.text(of: path.map(\.keyName))) \(kind.rawValue)")
                 return seen.count < count
             }
             #expect(seen == Array(["/a set", "/b/c removed", "/b/d set", "/e set"].prefix(count)))
             #expect(!isWhole)
         }
-        #expect(patch.forEachChange { _, _ in true })
+        #expect(patch.forEachChange { _, _, _ in true })
     }
 }
 

@@ -74,7 +74,7 @@ test('Time travel stands still while live goes on, and equals statecast-journal 
       assert.deepEqual(patched(before.state, printed.patch), expected.state)
       const shown = await tab.until('the pane shows the change', (from, to, count) => {
         const head = document.querySelector('#detail .diff')?.closest('.sec')?.querySelector('h3 .dim')?.textContent.replaceAll(',', '')
-        return head === `${from} → ${to}` && document.querySelectorAll('#detail .diff tr:not(.p)').length === Math.min(200, count)
+        return head === `${from} → ${to}` && document.querySelectorAll('#detail .diff tr:not(.p)').length === Math.min(80, count)
           && [...document.querySelectorAll('#detail .diff tr:not(.p)')].map(row => [...row.cells].map(cell => cell.title || cell.textContent))
       }, from, expected.revision, answer.patch.length)
       for (const [index, { op, value }] of answer.patch.slice(0, 200).entries()) {
