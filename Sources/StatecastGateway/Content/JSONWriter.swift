@@ -8,11 +8,16 @@ import StatecastProtocol
 /// gets another `$`. Commas are written where the byte before requires one.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
+    /// Values end early when this size is exceeded: then the JSON is incomplete, and not used.
+    private let maxBytes: Int
 
     /// A larger value would need too much memory of browsers.
     static let maxInteger: UInt64 = 1 << 53
 
-    init() {}
+    init(maxBytes: Int = .max) { self.maxBytes = maxBytes }
+
+    /// Whether a value was not written as a whole.
+    var isTooLarge: Bool { bytes.count > maxBytes }
 
     // MARK: Structure
 
@@ -130,6 +135,7 @@ struct JSONWriter {
     ///
     /// - Parameter depth: how many levels of containers are written; those below are `{"$cut":{…}}`.
     mutating func value(_ value: Value, hiding hidden: HiddenPaths, depth: Int = .max) {
+        if isTooLarge { return null() }
         switch PlainForm(value) {
         case .null: null()
         case .bool(let value): bool(value)
@@ -143,7 +149,7 @@ struct JSONWriter {
         case .array(let elements):
             guard depth > 0 else { return cut("array", elements.count) }
             array { writer in
-                for (index, element) in elements.enumerated() {
+                for (index, element) in elements.enumerated() where !writer.isTooLarge {
                     let inside = hidden.inside { "\(index)" }
                     // An element stays in its place.
                     if inside.hidesAll {
@@ -156,7 +162,7 @@ struct JSONWriter {
         case .map(let map):
             guard depth > 0 else { return cut("object", map.count) }
             object { writer in
-                for (key, element) in map {
+                for (key, element) in map where !writer.isTooLarge {
                     let name = key.keyName
                     let inside = hidden.inside { name }
                     if inside.hidesAll { continue }

@@ -125,9 +125,9 @@ struct StateNodes {
 
     /// Writes a value; one of more than ``maxValueBytes`` as its type and size.
     static func limited(_ value: Value, hiding hidden: HiddenPaths, to writer: inout JSONWriter) {
-        var content = JSONWriter()
+        var content = JSONWriter(maxBytes: maxValueBytes)
         content.value(value, hiding: hidden)
-        guard content.bytes.count > maxValueBytes else { return writer.json(content.bytes) }
+        guard content.isTooLarge else { return writer.json(content.bytes) }
         writer.cut(value.jsonType, value.count ?? content.bytes.count)
     }
 

@@ -118,21 +118,19 @@ struct EventStream: Sendable {
     ) -> [UInt8]? {
         let key = StoreFeed.EventKey(from: position, to: new.position, paths: request.paths, depth: request.depth)
         return store.feed.event(key, version: seen.version) {
-            var operations = JSONWriter()
-            var isTooLarge = false
+            var operations = JSONWriter(maxBytes: Self.maxEventBytes)
             operations.array { writer in
                 for path in request.paths {
                     var output = writer
                     var changes = StateChanges(hidden: store.hidden, depth: request.depth) { change in
                         write(change, below: path.count, to: &output)
-                        isTooLarge = output.bytes.count > Self.maxEventBytes
-                        return !isTooLarge
+                        return !output.isTooLarge
                     }
                     changes.run(from: old.part(at: path), to: new.state.part(at: path), at: path)
                     writer = output
                 }
             }
-            guard !isTooLarge else { return nil }
+            guard !operations.isTooLarge else { return nil }
             // Also without operations: the client learns how far its values are.
             return Self.event("patch", id: new.position) { writer in
                 writer.member("from", position.revision)
@@ -179,7 +177,7 @@ struct EventStream: Sendable {
         id: Position? = nil,
         _ data: (inout JSONWriter) -> Void
     ) -> [UInt8] {
-        var writer = JSONWriter()
+        var writer = JSONWriter(maxBytes: maxEventBytes)
         writer.object(data)
         let head = (id.map { "id: \($0)\n" } ?? "") + "event: \(name)\ndata: "
         return Array(head.utf8) + writer.bytes + Array("\n\n".utf8)

@@ -187,8 +187,8 @@ final class Router: Sendable {
         let isWhole = query.text("whole") == "1"
         let (state, position) = try await store.state(at: at)
         let value = try part(path, of: state, store)
-        return try await ServedStore.blocking {
-            var writer = JSONWriter()
+        return try await store.comparing {
+            var writer = JSONWriter(maxBytes: EventStream.maxEventBytes)
             try writer.object { writer in
                 writer.member(position)
                 if isWhole {
@@ -196,7 +196,7 @@ final class Router: Sendable {
                     writer.member("type", value.jsonType)
                     writer.key("value")
                     writer.value(value, hiding: store.hidden.inside(path))
-                    guard writer.bytes.count <= EventStream.maxEventBytes else {
+                    guard !writer.isTooLarge else {
                         throw GatewayFailure(
                             .tooLarge,
                             "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts"
@@ -217,7 +217,7 @@ final class Router: Sendable {
         let after = query.text("after") == nil ? nil : try query.path("after")
         let (state, position) = try await store.state(at: query.revision("at"))
         let value = try part(path, of: state, store)
-        return try await ServedStore.blocking {
+        return try await store.comparing {
             var search = StateSearch(text, after: after, limit: limit, until: .now + ReadBudget.time)
             search.run(in: value, at: path, hiding: store.hidden)
             var writer = JSONWriter()
@@ -281,13 +281,17 @@ final class Router: Sendable {
             let new = try to.map { try journal.history.state(at: $0, &budget) }
             writer.member("from", old.place.revision)
             writer.member("to", new?.place.revision ?? present.revision)
-            var (count, output) = (0, JSONWriter())
+            var (count, next, output) = (0, nil as Int?, JSONWriter())
             output.array { list in
                 var output = list
                 var changes = StateChanges(hidden: store.hidden) { change in
                     count += 1
                     if count <= skipped { return true }
-                    guard count <= skipped + limit, output.bytes.count < StateNodes.maxBytes else { return false }
+                    guard count <= skipped + limit, output.bytes.count < StateNodes.maxBytes else {
+                        // The number of changes before the next page.
+                        next = count - 1
+                        return false
+                    }
                     output.object { Self.write(change, hiding: store.hidden, to: &$0) }
                     return true
                 }
@@ -297,8 +301,7 @@ final class Router: Sendable {
             writer.key("patch")
             writer.json(output.bytes)
             writer.key("next")
-            // The number of changes before the next page.
-            if count > skipped + limit { writer.string("\(skipped + limit)") } else { writer.null() }
+            if let next { writer.string("\(next)") } else { writer.null() }
         }
     }
 

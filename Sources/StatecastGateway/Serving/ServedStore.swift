@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import Statecast
 import StatecastCoding
@@ -30,7 +29,8 @@ final class ServedStore: Sendable {
     let series = TimeSeries()
     private let journalPath: String?
     private let journalState: Monitor<JournalState>
-    private let readers = Monitor(Readers())
+    private let readers = WorkGate(maxRunning: 2)
+    private let comparisons = WorkGate(maxRunning: 4)
     private let logger: Logger
 
     private struct JournalState {
@@ -39,16 +39,8 @@ final class ServedStore: Sendable {
         var isTried = false
     }
 
-    /// The requests that read the journal.
-    private struct Readers {
-        var running = 0
-        var waiting = 0
-    }
-
     /// More changes at once restart the index of changes.
     private static let maxPlaces = 10_000
-    private static let maxReaders = 2
-    private static let maxWaitingReaders = 32
     /// How often the journal is read while the state does not change, since rejections do not change it.
     private static let pause = Duration.milliseconds(250)
     /// How often an unreadable journal is opened again.
@@ -122,7 +114,7 @@ final class ServedStore: Sendable {
 
     private func read(_ tail: JournalTail) async {
         do {
-            let part = try await Self.blocking { try tail.read() }
+            let part = try await WorkGate.unlimited { try tail.read() }
             series.add(applied: part.applied, rejected: part.rejected, bytes: part.patchBytes)
             feed.append(part.rows)
         } catch { failed(error) }
@@ -132,7 +124,7 @@ final class ServedStore: Sendable {
         guard let path = journalPath, let index = changes.withLock(\.self) else { return }
         let (name, row) = (name, row)
         do {
-            let journal = try await Self.blocking {
+            let journal = try await WorkGate.unlimited {
                 let history = try StoreHistory(at: path, of: name)
                 guard history.identity.lineage == snapshot.position.lineage else {
                     throw GatewayFailure(
@@ -210,33 +202,15 @@ final class ServedStore: Sendable {
         _ work: @escaping @Sendable (Journal, inout ReadBudget) throws -> Result
     ) async throws -> Result {
         let journal = try journal()
-        guard
-            readers.change({ readers in
-                guard readers.waiting < Self.maxWaitingReaders else { return false }
-                readers.waiting += 1
-                return true
-            })
-        else { throw GatewayFailure(.busy, "too many requests read the history; try again", retryAfter: 1) }
-        defer { readers.change { $0.waiting -= 1 } }
-        _ = try await readers.wait { readers -> Bool? in
-            guard readers.running < Self.maxReaders else { return nil }
-            readers.running += 1
-            return true
-        }
-        defer { readers.change { $0.running -= 1 } }
-        return try await Self.blocking {
+        return try await readers.run {
             var budget = ReadBudget()
             return try work(journal, &budget)
         }
     }
 
-    private static let queue = DispatchQueue(label: "statecast.history", attributes: .concurrent)
-
-    /// Runs work that blocks away from Swift's pool.
-    static func blocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Swift.Result(catching: work)) }
-        }
+    /// Writes or searches a state, beside a few others.
+    func comparing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await comparisons.run(work)
     }
 
     /// The state of a revision with its position, or the newest one.

@@ -1,0 +1,45 @@
+import Dispatch
+import StatecastThreading
+
+/// Runs work that takes long or blocks on threads of its own, a few at a time.
+final class WorkGate: Sendable {
+    private struct Load {
+        var running = 0
+        var waiting = 0
+    }
+
+    private static let queue = DispatchQueue(label: "statecast.gateway", attributes: .concurrent)
+    private static let maxWaiting = 32
+
+    private let load = Monitor(Load())
+    private let maxRunning: Int
+
+    init(maxRunning: Int) { self.maxRunning = maxRunning }
+
+    /// Runs work when fewer than `maxRunning` others run.
+    ///
+    /// - Throws: ``GatewayFailure`` with code `busy`; what `work` throws.
+    func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        let isAdmitted = load.change { load in
+            guard load.waiting < Self.maxWaiting else { return false }
+            load.waiting += 1
+            return true
+        }
+        guard isAdmitted else { throw GatewayFailure(.busy, "too many requests are waiting; try again", retryAfter: 1) }
+        defer { load.change { $0.waiting -= 1 } }
+        _ = try await load.wait { [maxRunning] load -> Bool? in
+            guard load.running < maxRunning else { return nil }
+            load.running += 1
+            return true
+        }
+        defer { load.change { $0.running -= 1 } }
+        return try await Self.unlimited(work)
+    }
+
+    /// Runs work at once.
+    static func unlimited<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Swift.Result(catching: work)) }
+        }
+    }
+}
