@@ -37,6 +37,20 @@ final class StoreHistory: Sendable {
         try reader.epochs().last { $0.revision <= revision }?.epoch ?? Epoch(0)
     }
 
+    /// Checks that the journal has an incarnation of the primary.
+    ///
+    /// - Throws: ``GatewayFailure`` with code `no-journal`.
+    func requireKnown(_ epoch: Epoch) throws {
+        guard try reader.epochs().last.map({ $0.epoch >= epoch }) ?? false else {
+            throw GatewayFailure(
+                .noJournal,
+                "the journal \(path) has no epoch \(epoch), which the primary publishes: it was replaced, or is that of "
+                    + "another primary; the gateway opens it again",
+                retryAfter: 5
+            )
+        }
+    }
+
     func position(of version: Version) -> Position {
         Position(lineage: identity.lineage, epoch: version.epoch, revision: version.place.revision)
     }

@@ -99,10 +99,11 @@ final class ServedStore: Sendable {
             {
                 changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
             }
+            let isLater = shown?.position.epoch != snapshot.position.epoch
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
-                await read(journal.tail)
-            } else if isNew {
-                note(from: shown, to: snapshot)
+                await read(journal, upTo: isLater ? snapshot.position.epoch : nil)
+            } else {
+                if isNew { note(from: shown, to: snapshot) }
                 if journalPath != nil, tried.map({ ContinuousClock.now - $0 >= Self.retry }) ?? true {
                     tried = .now
                     await openJournal(snapshot)
@@ -112,9 +113,14 @@ final class ServedStore: Sendable {
         }
     }
 
-    private func read(_ tail: JournalTail) async {
+    /// - Parameter epoch: a later incarnation of the primary: it may have begun in another directory, such as a copy
+    ///   that replaced this one.
+    private func read(_ journal: Journal, upTo epoch: Epoch?) async {
         do {
-            let part = try await WorkGate.unlimited { try tail.read() }
+            let part = try await WorkGate.unlimited {
+                if let epoch { try journal.history.requireKnown(epoch) }
+                return try journal.tail.read()
+            }
             series.add(applied: part.applied, rejected: part.rejected, bytes: part.patchBytes)
             feed.append(part.rows)
         } catch { failed(error) }
@@ -133,6 +139,7 @@ final class ServedStore: Sendable {
                             + "\(snapshot.position.lineage): it is not the journal of this primary"
                     )
                 }
+                try history.requireKnown(snapshot.position.epoch)
                 return Journal(history: history, tail: try JournalTail(of: history, row, index))
             }
             index.restart(from: snapshot.revision)
@@ -241,6 +248,7 @@ final class ServedStore: Sendable {
         if position == snapshot.position { return snapshot.state }
         return try? await reading { journal, budget in
             let history = journal.history
+            try history.requireKnown(snapshot.position.epoch)
             // A later epoch may have begun before that revision: then it was lost.
             let next = try history.reader.epochs().first { $0.epoch > position.epoch }
             guard next.map({ $0.revision >= position.revision }) ?? true else { return nil }
