@@ -18,7 +18,7 @@ final class StoreHistory: Sendable {
     let reader: JournalReader
     let identity: JournalIdentity
     let path: String
-    /// Past states, the one used last at the end. They share nodes, as each was reached from another one.
+    /// Past states, the one used last at the end. Most share nodes, as each was reached from another one.
     private let versions = Locked<[Version]>([])
 
     private static let maxVersions = 8
@@ -113,8 +113,8 @@ final class StoreHistory: Sendable {
 
     private func read(_ entry: SnapshotEntry) throws -> Version {
         let snapshot = try reader.snapshot(entry)
-        // They share no nodes with a state from the file.
-        versions.withLock { $0 = [] }
+        // They share no nodes with a state from the file. The last one stays, for the difference of two.
+        versions.withLock { $0 = Array($0.suffix(1)) }
         return Version(place: entry, tree: try Value(decoding: snapshot.state), epoch: Epoch(0))
     }
 
