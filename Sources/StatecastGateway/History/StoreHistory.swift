@@ -44,8 +44,8 @@ final class StoreHistory: Sendable {
         guard try reader.epochs().last.map({ $0.epoch >= epoch }) ?? false else {
             throw GatewayFailure(
                 .noJournal,
-                "the journal \(path) has no epoch \(epoch), which the primary publishes: it was replaced, or is that of "
-                    + "another primary; the gateway opens it again",
+                "the journal \(path) has no epoch \(epoch), which the primary publishes: it was replaced, or is that "
+                    + "of another primary; the gateway opens it again",
                 retryAfter: 5
             )
         }

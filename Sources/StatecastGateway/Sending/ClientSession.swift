@@ -33,6 +33,8 @@ final class ClientSession: Sendable {
         var entries: [UInt64: Entry] = [:]
         /// Why the session cannot go on.
         var end: String?
+        /// The sender closes, and another one will continue the session.
+        var isClosing = false
         var lastUse = ContinuousClock.now
         var rate = TokenBucket()
     }
@@ -75,6 +77,7 @@ final class ClientSession: Sendable {
     var lastUse: ContinuousClock.Instant { storage.value.lastUse }
 
     func close() async {
+        storage.change { $0.isClosing = true }
         await sender.close()
         await running.value
     }
@@ -114,8 +117,10 @@ final class ClientSession: Sendable {
     ) async throws -> Outcome {
         let isPermitted = storage.change { storage -> Bool in
             storage.lastUse = .now
-            storage.entries = storage.entries.filter { $0.key >= lowest }
+            storage.entries = storage.entries.filter { $0.key >= lowest || $0.value.receipt.known == nil }
             guard number >= storage.next else { return true }
+            let openCount = storage.entries.values.count { $0.receipt.known == nil }
+            guard openCount < GatewayLimits.maxInFlight else { return false }
             let now = Instant.origin.advanced(by: began.duration(to: .now))
             guard storage.rate.tokens(Self.rate, at: now) > 0 else { return false }
             storage.rate.take(1, of: Self.rate, at: now)
@@ -124,7 +129,8 @@ final class ClientSession: Sendable {
         guard isPermitted else {
             throw GatewayFailure(
                 .busy,
-                "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second",
+                "a session sends at most \(GatewayLimits.maxSendsPerSecond) actions a second, and has at most "
+                    + "\(GatewayLimits.maxInFlight) in flight",
                 retryAfter: 1
             )
         }
@@ -179,6 +185,8 @@ final class ClientSession: Sendable {
         let isOwn = outcome.session == session && outcome.number?.rawValue == number
         switch outcome.result {
         case .success(let receipt) where isOwn: return .applied(receipt.revision)
+        // The sender has given it up, and the next one will have its outcome.
+        case .failure where storage.value.isClosing: return .pending
         case .failure(let rejection) where isOwn && rejection.code != .outcomeUnknown: return .rejected(rejection)
         case .failure(let rejection):
             // Its number was not used: the numbers of later actions would be other ones.
