@@ -168,8 +168,55 @@ private func withFleet(
         }
     }
 
+    @Test func `Requests that cannot be answered get an error that helps`() async throws {
+        try await withFleet { fleet in
+            try await fleet.store.replica.reached(try await fleet.primary.send(NoteAdded(host: "web-1", text: "1")))
+            func code(_ route: String) async throws -> Value? {
+                try await fleet.get(Self.base + route).body["error"]?["code"]
+            }
+            for wrong in ["stat", "state?paht=", "state?depth=9", "events?paths=/a,/a%2Fb", "search?q=", "diff"] {
+                let expected: Value = wrong == "stat" ? "no-such-path" : "bad-request"
+                let answer = try await code(wrong)
+                #expect(answer == expected, "\(wrong)")
+            }
+            try await #expect(code("sessions") == "method")
+            try await #expect(code("state?path=/nothing") == "no-such-path")
+            // Beyond all ends.
+            for route in ["actions?before=99999.0", "diff?from=0&after=9007199254740992", "state?at=99999"] {
+                try await #expect(fleet.get(Self.base + route).status == 200, "\(route)")
+            }
+            try await #expect(fleet.get(Self.base + "actions?before=99999.0").body["actions"]?.arrayValue?.count == 1)
+        }
+    }
+
+    @Test func `A stream whose client leaves before it is written gives its place back`() async throws {
+        try await withFleet { fleet in
+            let request = ServedFleet.request(
+                "GET",
+                Self.base + "events?paths=",
+                ["authorization": "Bearer \(fleet.token)"],
+                ""
+            )
+            for _ in 0..<GatewayLimits.maxStreamsPerAddress + 1 {
+                let answer = await fleet.router.respond(to: request)
+                #expect(answer.status == 200 && fleet.router.streams.count == 1)
+            }
+            #expect(fleet.router.streams.count == 0)
+        }
+    }
+
     @Test func `Hidden parts are in no answer of any route`() async throws {
         try await withFleet(hiding: ["/notes"], fields: ["NoteAdded/text"]) { fleet in
+            // The message of the rejection quotes the value.
+            struct WrongNote: Action {
+                static let name = "NoteAdded"
+                let text: Int
+            }
+            await #expect(throws: Rejection.self) {
+                try await withSender(ActionSender(store: "fleet", from: fleet.primary.address.publish)) { sender in
+                    try await sender.send(WrongNote(text: 4_711_081_500))
+                }
+            }
             let end = try await fleet.primary.send(NoteAdded(host: "web-1", text: "private"))
             try await fleet.store.replica.reached(end)
             let routes = [
@@ -180,6 +227,7 @@ private func withFleet(
                 let answer = try await fleet.get(Self.base + route)
                 #expect(answer.status == 200, "\(route)")
                 #expect(!answer.body.description.contains("\"private\""), "\(route)")
+                #expect(!answer.body.description.contains("4711081500"), "\(route)")
             }
             try await #expect(fleet.get(Self.base + "state?path=/notes").status == 404)
             try await #expect(fleet.get(Self.base + "blame?path=/notes/0").status == 404)
@@ -219,6 +267,10 @@ private func withFleet(
             try await #expect(again.body["revision"]?.intValue == 3)
             try await #expect(send(4, lowest: 4, to: fleet).body["revision"]?.intValue == 4)
             try await #expect(send(2, lowest: 2, to: fleet).status == 409, "its outcome was released")
+            let gap = try await send(9, lowest: 9, to: fleet)
+            #expect(gap.status == 400, "numbers 5 to 8 are missing")
+            let late = #"{"session":"\#(Self.session)","opened":"0000000000000001.5","number":5,"action":"NoteAdded"}"#
+            try await #expect(fleet.post(Self.base + "actions", late).body["status"] == "unknown")
             let wrong = try await fleet.post(Self.base + "actions", #"{"session":"\#(Self.session)","number":5}"#)
             #expect(wrong.status == 400)
         }

@@ -1,10 +1,17 @@
 extension ValueMap {
-    /// The number of entries up to a key, with it: where the page after that key begins. O(log n).
+    /// The number of entries before the key with a name, or before the place where it would be. O(log n).
+    package func offset(from name: String) -> Int { place(named: name).offset }
+
+    /// The number of entries up to the key with a name: where the page after that key begins. O(log n).
     package func offset(after name: String) -> Int {
-        let keys = Value.keys(named: name)
-        guard let key = keys.first(where: { self[$0] != nil }) ?? keys.first else { return 0 }
-        let (offset, found) = entries.position(of: key.canonical)
+        let (offset, found) = place(named: name)
         return offset + (found ? 1 : 0)
+    }
+
+    private func place(named name: String) -> (offset: Int, found: Bool) {
+        let keys = Value.keys(named: name)
+        let key = keys.first { self[$0] != nil } ?? .text(name)
+        return entries.position(of: key.canonical)
     }
 
     /// The position after a number of entries.

@@ -111,7 +111,7 @@ package struct NodeOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Permit --monitor at an address beyond this machine. (STATECAST_INSECURE_HTTP)"
+        help: "Permit --monitor, and a gateway's --listen, at an address beyond this machine. (STATECAST_INSECURE_HTTP)"
     )
     package var insecureHttp: Bool?
 

@@ -17,7 +17,7 @@ package struct GatewayCommand: AsyncParsableCommand {
 
             Every request for data needs a token. Without --token-file a new one is made at each start; the address \
             with the token is printed once, for a browser. It listens on this machine only; for others, put a proxy \
-            with TLS before it.
+            with TLS in front of it.
 
 
             """ + CommonOptions.discussion,
@@ -34,7 +34,7 @@ package struct GatewayCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("The names of the stores. (STATECAST_STORE, default: fleet)", valueName: "name")
+        help: ArgumentHelp("A store; may be repeated. (STATECAST_STORE, default: fleet)", valueName: "name")
     )
     var store: [String] = []
 
@@ -87,7 +87,7 @@ package struct GatewayCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Leave a field of an action's payload out of all answers, such as NoteAdded/text; may be repeated. "
+            "Leave a field of an action's payload out of all answers, such as NoteAdded/text, or with NoteAdded all of it; may be repeated. "
                 + "(STATECAST_HIDE_PAYLOAD)",
             valueName: "action/field"
         )
@@ -226,9 +226,9 @@ package struct GatewayCommand: AsyncParsableCommand {
             )
         }
         let tokenFile = try await settings.text(.tokenFile)
-        let token = try tokenFile.map { try SecretFile.text(at: $0, setting: .tokenFile) } ?? SecretFile.random()
+        let token = try tokenFile.map { try SecretFile(path: $0, setting: .tokenFile).text() } ?? SecretFile.random()
         let secretFile = try await settings.text(.sessionSecretFile)
-        let secret = try secretFile.map { try SecretFile.text(at: $0, setting: .sessionSecretFile) }
+        let secret = try secretFile.map { try SecretFile(path: $0, setting: .sessionSecretFile).text() }
         var configuration = GatewayConfiguration(
             stores: stores.enumerated().map { index, name in
                 .init(name, journal: journals.indices.contains(index) ? journals[index] : nil)

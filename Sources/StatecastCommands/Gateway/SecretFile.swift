@@ -1,6 +1,5 @@
 import StatecastCommandLine
 import StatecastFiles
-import StatecastThreading
 
 #if canImport(Glibc)
     import Glibc
@@ -10,36 +9,47 @@ import StatecastThreading
     import Darwin
 #endif
 
-/// A file with a random text that only its user can read; it is made where it does not exist.
-enum SecretFile {
-    private static let maxBytes = 4096
+/// A file with a secret text, which only its user can read. It is made with a random text where it does not exist.
+struct SecretFile {
+    let path: String
+    /// The names of the setting, for messages.
+    let setting: SettingKey
 
-    /// Reads a secret, or makes one.
+    private static let bytes = 16...4096
+
+    /// Reads the secret, or makes one.
     ///
     /// - Throws: ``CommandFailure``.
-    static func text(at path: String, setting: SettingKey) throws -> String {
+    func text() throws -> String {
         do throws(SystemFailure) {
-            let file = try OpenFile(path, O_RDWR | O_CREAT | O_NOCTTY)
-            guard let status = FileStatus(file), status.isRegular, status.permissions & 0o077 == 0 else {
-                throw SystemFailure("read", path, EACCES)
+            let file: OpenFile
+            do throws(SystemFailure) { file = try OpenFile(path, O_RDONLY | O_NOCTTY | O_NONBLOCK) } catch {
+                guard error.code == ENOENT else { throw error }
+                return try make()
             }
-            let bytes = try file.read(maxBytes, at: 0)
-            if let text = String(validating: bytes, as: UTF8.self), case let text = trimmed(text), !text.isEmpty {
-                guard text.utf8.count >= 16 else {
-                    throw SystemFailure("use a text of at least 16 characters in", path, EINVAL)
-                }
-                return text
+            guard let status = FileStatus(file), status.isRegular else { throw refused("it is not a file") }
+            guard status.permissions & 0o077 == 0 else { throw refused("others can read it: chmod 600 \(path)") }
+            let content = String(validating: try file.read(Self.bytes.upperBound + 1, at: 0), as: UTF8.self)
+            let text = content?.split(whereSeparator: \.isWhitespace) ?? []
+            guard text.count == 1, Self.bytes.contains(text[0].utf8.count) else {
+                throw refused("expected one word of \(Self.bytes.lowerBound) to \(Self.bytes.upperBound) bytes")
             }
-            let text = random()
-            try file.write(Array((text + "\n").utf8)[...], at: 0)
-            try file.sync()
-            return text
-        } catch {
-            throw CommandFailure.failed(
-                "the file \(path) of \(setting.rawValue) cannot be used: \(error.reason); it must be a file that only "
-                    + "this user can read"
-            )
+            return String(text[0])
+        } catch let failure as SystemFailure {
+            throw refused(failure.reason)
         }
+    }
+
+    private func make() throws(SystemFailure) -> String {
+        let text = Self.random()
+        let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+        try file.write(Array((text + "\n").utf8)[...], at: 0)
+        try file.sync()
+        return text
+    }
+
+    private func refused(_ reason: String) -> CommandFailure {
+        .wrongUsage("the file \(path) of \(setting.places) is not used: \(reason)")
     }
 
     /// 192 random bits, as 48 hexadecimal digits.
@@ -49,9 +59,5 @@ enum SecretFile {
             let digits = String(UInt8.random(in: 0...255, using: &generator), radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }.joined()
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 }

@@ -24,8 +24,7 @@ struct BlameCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The revision, or a time such as 2026-11-28T10:00:00Z, before which to search. (default: the last "
-                + "revision)",
+            "The last revision to search, or a time such as 2026-11-28T10:00:00Z. (default: the last revision)",
             valueName: "revision-or-time"
         )
     )
@@ -40,7 +39,10 @@ struct BlameCommand: AsyncParsableCommand {
     @OptionGroup var journal: JournalArgument
 
     @Argument(
-        help: "A JSON Pointer such as /hosts/web-1/busy, or keys with dots between them, such as hosts.web-1.busy."
+        help: ArgumentHelp(
+            "A JSON Pointer such as /hosts/web-1/busy, or keys with dots between them, such as hosts.web-1.busy.",
+            valueName: "pointer"
+        )
     )
     var path: String
 

@@ -65,7 +65,8 @@ struct StateNodes {
             var left = page.limit
             for (key, child) in children {
                 guard left > 0, writer.bytes.count < Self.maxBytes else {
-                    next = last
+                    // An empty key: from the beginning.
+                    next = last ?? ""
                     break
                 }
                 (left, last) = (left - 1, key)

@@ -3,17 +3,23 @@ import StatecastJSON
 
 /// Searches the keys and the values of a state for a text, in the order of the state, without regard to case.
 struct StateSearch {
-    /// The text in lower case; of ASCII, the search compares bytes.
+    /// The text in lower case, which is not empty. Of ASCII, the search compares bytes.
     private let wanted: [UInt8]
     private let limit: Int
     private let deadline: ContinuousClock.Instant
     /// The path of the last place that was found before; the search continues after it.
     private var resumption: [String]?
     private(set) var examined = 0
+    /// The bytes that were examined since the last look at the clock.
+    private var bytesExamined = 0
     /// The places in order, `match` being `key` or `value`.
     private(set) var found: [(path: [String], match: String, value: Value)] = []
     /// The last examined place, where the search ended early.
     private(set) var next: [String]?
+
+    /// A longer text would take too long to find.
+    static let maxTextBytes = 256
+    private static let bytesBetweenLooks = 64 << 10
 
     init(_ text: String, after path: [String]?, limit: Int, until deadline: ContinuousClock.Instant) {
         wanted = Array(text.lowercased().utf8)
@@ -29,8 +35,8 @@ struct StateSearch {
         switch PlainForm(value) {
         case .map(let map):
             // A cursor names a place: what comes before it was examined.
-            let start = skipped(path).map { map.offset(after: $0) - 1 } ?? 0
-            for (key, child) in map[map.index(at: max(0, start))...] {
+            let start = skipped(path).map { map.offset(from: $0) } ?? 0
+            for (key, child) in map[map.index(at: start)...] {
                 guard visit(child, key.keyName, path, hidden) else { return false }
             }
         case .array(let elements):
@@ -65,14 +71,20 @@ struct StateSearch {
         } else if isMatch(child) {
             found.append((path, "value", child))
         }
-        guard found.count < limit, examined % 1024 != 0 || .now < deadline else {
+        guard found.count < limit, !isLate() else {
             next = path
             return false
         }
         return search(child, path, hidden)
     }
 
-    private func isMatch(_ value: Value) -> Bool {
+    private mutating func isLate() -> Bool {
+        guard bytesExamined > Self.bytesBetweenLooks else { return false }
+        bytesExamined = 0
+        return .now >= deadline
+    }
+
+    private mutating func isMatch(_ value: Value) -> Bool {
         switch PlainForm(value) {
         case .null: matches("null")
         case .bool(let flag): matches(flag ? "true" : "false")
@@ -82,8 +94,8 @@ struct StateSearch {
         }
     }
 
-    private func matches(_ text: String) -> Bool {
-        guard !wanted.isEmpty else { return false }
+    private mutating func matches(_ text: String) -> Bool {
+        bytesExamined += text.utf8.count + 64
         var text = text
         return text.withUTF8 { bytes in
             guard bytes.allSatisfy({ $0 < 0x80 }) else {

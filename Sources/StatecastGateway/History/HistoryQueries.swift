@@ -62,10 +62,9 @@ extension StoreHistory {
             page.row.isWhole = true
             try page.add(record) { $0 == id }
         case .after(let id): try readForward(after: id, into: &page, &budget)
-        case .end:
-            let end = try reader.contents().last.next
-            try readBackward(before: RecordedAction.ID(sequence: end, index: 0), into: &page, &budget)
-        case .before(let id): try readBackward(before: id, into: &page, &budget)
+        case .end: try readBackward(before: endOfActions(), into: &page, &budget)
+        // A cursor may be from a history that went further.
+        case .before(let id): try readBackward(before: min(id, endOfActions()), into: &page, &budget)
         case .at(let revision):
             if let oldest = try reader.snapshots().first, revision < oldest.revision {
                 throw GatewayFailure.pruned(revision, oldest: oldest.revision)
@@ -78,6 +77,10 @@ extension StoreHistory {
             try readBackward(before: RecordedAction.ID(sequence: sequence.next, index: 0), into: &page, &budget)
         }
         page.write(to: &writer)
+    }
+
+    private func endOfActions() throws -> RecordedAction.ID {
+        RecordedAction.ID(sequence: try reader.contents().last.next, index: 0)
     }
 
     private func readBackward(

@@ -12,10 +12,18 @@ import StatecastThreading
 final class JournalTail: Sendable {
     /// What some records have.
     struct Part {
+        /// The last rows: older ones are counted only.
         var rows: [[UInt8]] = []
+        var rowCount = 0
         var applied = 0
         var rejected = 0
         var patchBytes = 0
+
+        mutating func append(_ row: [UInt8]) {
+            rows.append(row)
+            rowCount += 1
+            if rows.count > 2 * StoreFeed.maxRows { rows.removeFirst(StoreFeed.maxRows) }
+        }
     }
 
     private let history: StoreHistory
@@ -26,6 +34,8 @@ final class JournalTail: Sendable {
     private let rejections = Locked<[(sequence: UInt64, count: Int)]>([])
     /// The first record whose rejections are counted.
     let first: JournalSequence
+    /// The revision before the first record.
+    let start: Revision
 
     private static let maxBytes = 4 << 20
     /// A patch of more places restarts the index.
@@ -36,6 +46,8 @@ final class JournalTail: Sendable {
         (self.history, self.row, self.changes) = (history, row, changes)
         let end = try history.reader.contents().last
         (last, first) = (Locked(end), end.next)
+        let record = try history.reader.records(after: end.previous, maxBytes: 1).first
+        start = try record?.to ?? history.reader.snapshots().last?.revision ?? Revision(0)
     }
 
     /// Reads the records since the last call.
@@ -58,12 +70,12 @@ final class JournalTail: Sendable {
         for action in actions {
             var writer = JSONWriter()
             row.write(action, delay: max(0, now.milliseconds - action.time.milliseconds), to: &writer)
-            part.rows.append(writer.bytes)
+            part.append(writer.bytes)
         }
         if actions.isEmpty {
             var writer = JSONWriter()
             row.writeConversion(record, at: now, to: &writer)
-            part.rows.append(writer.bytes)
+            part.append(writer.bytes)
         }
         let applied = actions.filter(\.isApplied)
         part.applied += applied.count
@@ -93,7 +105,8 @@ final class JournalTail: Sendable {
         rejections.withLock { rejections in
             let oldest = rejections.count > Self.maxRejections / 2 ? rejections.first?.sequence : nil
             guard range.lowerBound >= max(first.rawValue, oldest ?? 0) else { return nil }
-            return rejections.reduce(0) { range.contains($1.sequence) ? $0 + $1.count : $0 }
+            let start = rejections.partitioningIndex { $0.sequence >= range.lowerBound }
+            return rejections[start...].prefix { $0.sequence <= range.upperBound }.reduce(0) { $0 + $1.count }
         }
     }
 }

@@ -24,7 +24,10 @@ struct ActionRow {
             writer.member("status", action.isApplied ? "applied" : "rejected")
             if let rejection = action.rejection {
                 writer.member("code", rejection.code.rawValue)
-                writer.member("message", rejection.message)
+                // A message may quote what is hidden of the payload.
+                if hidden.isEmpty || name.map({ name in hidden.inside { name }.isEmpty }) ?? false {
+                    writer.member("message", rejection.message)
+                }
             }
             writer.member("session", action.session.description)
             writer.member("number", action.number)

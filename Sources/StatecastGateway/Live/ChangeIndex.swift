@@ -72,7 +72,8 @@ final class ChangeIndex: Sendable {
         return hasher.finalize()
     }
 
-    /// Forgets all changes before a revision, such as one that replaced more places than are worth recording.
+    /// Forgets all changes. Used when more places change at once than are recorded, and when the records before a
+    /// revision were not read.
     func restart(from revision: Revision) {
         storage.withLock { storage in
             (storage.older, storage.younger) = ([:], [:])

@@ -18,7 +18,7 @@ struct EventStream: Sendable {
     let request: Request
     /// Returns when the client has taken the bytes.
     let write: @Sendable ([UInt8]) async throws -> Void
-    /// Reports what the client lags, in revisions.
+    /// Called with each position that the client has.
     let progress: @Sendable (Position) -> Void
 
     static let maxEventBytes = 1 << 20

@@ -44,7 +44,7 @@ final class StoreFeed: Sendable {
 
     static let pace = Duration.milliseconds(50)
     static let maxRowsAtOnce = 200
-    private static let maxRows = 1000
+    static let maxRows = 1000
     private static let beat = Duration.seconds(10)
 
     private let replica: Replica<Value>
@@ -75,13 +75,13 @@ final class StoreFeed: Sendable {
         }
     }
 
-    /// Appends rows to the log.
-    func append(_ rows: [[UInt8]]) {
-        guard !rows.isEmpty else { return }
+    /// Appends the last ones of `count` rows to the log.
+    func append(_ rows: [[UInt8]], count: Int) {
+        guard count > 0 else { return }
         present.change { present in
             present.rows.append(contentsOf: rows.suffix(Self.maxRows))
             if present.rows.count > Self.maxRows { present.rows.removeFirst(present.rows.count - Self.maxRows) }
-            present.rowCount += rows.count
+            present.rowCount += count
         }
     }
 

@@ -15,8 +15,8 @@ final class StreamTable: Sendable {
 
     var count: Int { storage.withLock { $0.streams.count } }
 
-    /// The place of a stream, as long as it is referred to: the server may never begin to write a stream whose client
-    /// has left.
+    /// Counts a stream until its last reference is gone: the server may never begin to write a stream whose client has
+    /// left, so its end is not enough.
     final class Place: Sendable {
         private let table: StreamTable
         private let id: Int
@@ -36,12 +36,12 @@ final class StreamTable: Sendable {
     func open(at address: String, of store: ServedStore) throws -> Place {
         let id = try storage.withLock { storage in
             guard storage.streams.count < GatewayLimits.maxStreams,
-                storage.streams.values.count(where: { $0.address == address }) < GatewayLimits.maxOfAddress
+                storage.streams.values.count(where: { $0.address == address }) < GatewayLimits.maxStreamsPerAddress
             else {
                 throw GatewayFailure(
                     .busy,
                     "there are \(storage.streams.count) streams; at most \(GatewayLimits.maxStreams) are open, and "
-                        + "\(GatewayLimits.maxOfAddress) of one address",
+                        + "\(GatewayLimits.maxStreamsPerAddress) of one address",
                     retryAfter: 5
                 )
             }

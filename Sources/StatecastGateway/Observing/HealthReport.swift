@@ -102,7 +102,7 @@ struct HealthReport {
         let isLive = store.feed.now.status == .live
         check(
             "follows",
-            position == nil ? .unknown : lag.map { $0 > 500 } ?? false ? .warn : .ok,
+            position == nil || !isLive ? .unknown : lag.map { $0 > 500 } ?? false ? .warn : .ok,
             "This gateway follows",
             lag.map { "\($0) behind" } ?? "unknown",
             position.map { "revision \($0.revision), epoch \($0.epoch)" } ?? "no state yet",
@@ -146,7 +146,7 @@ struct HealthReport {
             names.isEmpty
                 ? "No replica is \(id)" : names.count == 1 ? "1 replica is \(id)" : "\(names.count) replicas are \(id)",
             "\(names.count)",
-            names.isEmpty ? meaning : shown + (names.count > Self.maxNames ? ", …" : "") + ": " + meaning,
+            (names.isEmpty ? id : shown + (names.count > Self.maxNames ? ", …" : "")) + ": " + meaning,
             to: &writer
         )
     }

@@ -71,8 +71,17 @@ final class ClientSession: Sendable {
     /// Whether this process has an action of the session.
     var hasSubmitted: Bool { storage.value.next > first || storage.value.isSubmitting }
 
-    /// Whether numbers are missing that the client does not send any more: it has their outcomes.
-    func lacks(numbersBefore lowest: UInt64) -> Bool { storage.value.next < lowest && !storage.value.isSubmitting }
+    /// Whether the session begins with numbers that the client does not send any more, as it has their outcomes.
+    func lacks(numbersBefore lowest: UInt64) -> Bool { !hasSubmitted && storage.value.next < lowest }
+
+    /// Whether it cannot go on.
+    var isEnded: Bool { storage.value.end != nil }
+
+    /// Whether actions have no outcome yet.
+    var hasOpenActions: Bool {
+        let storage = storage.value
+        return storage.isSubmitting || storage.entries.values.contains { $0.receipt.known == nil }
+    }
 
     var lastUse: ContinuousClock.Instant { storage.value.lastUse }
 
@@ -110,11 +119,19 @@ final class ClientSession: Sendable {
     /// - Throws: ``GatewayFailure``.
     func send(
         _ number: UInt64,
+        opened: SessionOpening,
         lowest: UInt64,
         action name: String,
         payload: Value,
         digest: ShortDigest
     ) async throws -> Outcome {
+        if let place = await sender.opening?.place, place != opened {
+            return .unknown("the session was opened at \(place), not at \(opened): begin another one")
+        }
+        let next = storage.value.next
+        guard lowest <= next else {
+            throw GatewayFailure(.badRequest, "expected number \(next) next, got \(number): numbers have no gaps")
+        }
         let isPermitted = storage.change { storage -> Bool in
             storage.lastUse = .now
             storage.entries = storage.entries.filter { $0.key >= lowest || $0.value.receipt.known == nil }
@@ -159,7 +176,8 @@ final class ClientSession: Sendable {
             guard let entry = storage.value.entries[number] else {
                 throw GatewayFailure(
                     .numberUsed,
-                    "number \(number) was sent before, and its outcome was released by \"lowest\""
+                    "number \(number) was sent before, and its outcome was released by \"lowest\", by default the "
+                        + "number of a later request"
                 )
             }
             guard entry.digest == digest else {

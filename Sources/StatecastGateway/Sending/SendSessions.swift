@@ -16,6 +16,8 @@ final class SendSessions: Sendable {
     private let sessions = Locked<[String: ClientSession]>([:])
 
     private static let maxIdle = Duration.seconds(600)
+    /// A session that was used more recently is not closed for another one.
+    private static let minIdle = Duration.seconds(10)
 
     init(
         of store: String,
@@ -59,7 +61,7 @@ final class SendSessions: Sendable {
         guard let number = body["number"]?.intValue.flatMap({ UInt64(exactly: $0) }), number >= 1 else {
             throw GatewayFailure(.badRequest, "expected \"number\", the action's number in its session, from 1 on")
         }
-        let lowest = body["lowest"]?.intValue.flatMap { UInt64(exactly: $0) } ?? number
+        let lowest = body["lowest"].map { $0.intValue.flatMap { UInt64(exactly: $0) } ?? 0 } ?? number
         guard lowest >= 1, lowest <= number, number - lowest < UInt64(GatewayLimits.maxInFlight) else {
             throw GatewayFailure(
                 .badRequest,
@@ -77,6 +79,7 @@ final class SendSessions: Sendable {
         let content = Value.array([.text(action), payload]).encoded
         let outcome = try await session(id, opening: opened, first: lowest).send(
             number,
+            opened: opened,
             lowest: lowest,
             action: action,
             payload: payload,
@@ -154,9 +157,12 @@ final class SendSessions: Sendable {
                 sessions[id] = nil
             }
             let idle = ContinuousClock.now - Self.maxIdle
-            for (id, session) in sessions where session.lastUse < idle {
-                closed.append(session)
-                sessions[id] = nil
+            func drop(_ id: String) { sessions.removeValue(forKey: id).map { closed.append($0) } }
+            for (id, session) in sessions where session.lastUse < idle || session.isEnded { drop(id) }
+            if sessions.count >= GatewayLimits.maxSessions {
+                // Its client can continue it.
+                let unused = sessions.filter { !$0.value.hasOpenActions && $0.value.lastUse < .now - Self.minIdle }
+                if let longest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) { drop(longest.key) }
             }
             guard sessions.count < GatewayLimits.maxSessions else {
                 throw GatewayFailure(

@@ -39,10 +39,15 @@ struct AccessRules: Sendable {
         } else if request.header("sec-fetch-site") == "cross-site" {
             throw GatewayFailure(.origin, "pages of other sites may not use this gateway")
         }
-        guard let token = request.header("authorization"), token.hasPrefix("Bearer "),
-            Self.digest(String(token.dropFirst("Bearer ".count))) == tokenDigest
-        else {
-            throw GatewayFailure(.token, "the header \"Authorization: Bearer TOKEN\" is missing or has another token")
+        guard let token = request.header("authorization"), token.hasPrefix("Bearer ") else {
+            throw GatewayFailure(.token, "the header \"Authorization: Bearer TOKEN\" is missing")
+        }
+        guard Self.digest(String(token.dropFirst("Bearer ".count))) == tokenDigest else {
+            throw GatewayFailure(
+                .token,
+                "the token is not this gateway's, which it prints at its start; without --token-file each start makes "
+                    + "another one"
+            )
         }
     }
 

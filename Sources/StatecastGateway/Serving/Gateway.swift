@@ -7,6 +7,14 @@ import StatecastJSON
 import StatecastProtocol
 import StatecastThreading
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 #if HTTP
     import NIOCore
     import NIOHTTP1
@@ -66,6 +74,15 @@ public final class Gateway: Service {
         guard configuration.token.utf8.count >= 16, configuration.sessionSecret.count >= 16 else {
             throw StatecastError(.definition, "the token and the session secret have at least 16 bytes each")
         }
+        for origin in configuration.allowedOrigins where !origin.contains("://") || origin.hasSuffix("/") {
+            throw StatecastError(
+                .definition,
+                "an origin is a scheme and a host, as https://boards.example.com, not \(origin)"
+            )
+        }
+        for name in configuration.hosts where name.contains(where: { "/:".contains($0) }) {
+            throw StatecastError(.definition, "a host is a name without scheme, port and path, not \(name)")
+        }
         guard Set(configuration.stores.map(\.name)).count == configuration.stores.count, !configuration.stores.isEmpty
         else { throw StatecastError(.definition, "expected at least one store, and each once") }
         let hidden = HiddenPaths(
@@ -120,6 +137,10 @@ public final class Gateway: Service {
             } : nil
         var listing = following
         listing.name = nil
+        // That the primary has no such list, or refuses it, is told by GET peers.
+        var quiet = logger
+        quiet.logLevel = .error
+        following.name = following.name.map { "gateway-\($0)" }
         return ServedStore(
             store,
             replica: try Replica(
@@ -133,7 +154,7 @@ public final class Gateway: Service {
                     store: store.name + StoreName.suffixOfPeers,
                     from: configuration.peers ?? configuration.endpoint,
                     configuration: listing,
-                    logger: logger
+                    logger: quiet
                 )
             ),
             // The schema is published beside the states.
@@ -175,10 +196,13 @@ public final class Gateway: Service {
                     respond: { request in Self.response(await router.respond(to: GatewayRequest(request))) }
                 )
             } catch {
+                let isUsed = (error as? IOError)?.errnoCode == EADDRINUSE
                 throw StatecastError(
                     .endpoint,
-                    "the gateway cannot listen at \(host):\(port): \(error). Stop the process that uses it, or choose "
-                        + "another port",
+                    "the gateway cannot listen at \(host):\(port): "
+                        + (isUsed
+                            ? "another process listens there; stop it, or choose another port with --listen"
+                            : "\(error)"),
                     cause: error
                 )
             }
@@ -189,7 +213,11 @@ public final class Gateway: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in stores {
                     group.addTask { try await store.replica.run() }
-                    group.addTask { await store.peers.run() }
+                    // Without the list of peers, the gateway goes on.
+                    group.addTask {
+                        await store.peers.run()
+                        try? await gracefulShutdown()
+                    }
                     group.addTask { await cancelWhenGracefulShutdown { await store.run() } }
                 }
                 group.addTask { try? await gracefulShutdown() }

@@ -58,7 +58,7 @@ public struct GatewayConfiguration: Sendable {
 enum GatewayLimits {
     static let maxConnections = 512
     static let maxStreams = 256
-    static let maxOfAddress = 64
+    static let maxStreamsPerAddress = 64
     static let maxBodyBytes = 256 << 10
     static let maxPaths = 64
     static let maxPathBytes = 4 << 10

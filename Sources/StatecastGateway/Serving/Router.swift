@@ -102,6 +102,9 @@ final class Router: Sendable {
     ]
 
     private func get(_ request: GatewayRequest, _ route: String, of store: ServedStore) async throws -> GatewayAnswer {
+        guard route != "sessions" else {
+            throw GatewayFailure(.methodNotAllowed, "POST is for sessions, not \(request.method)")
+        }
         guard let known = Self.parameters[route] else {
             let routes = Self.parameters.keys.sorted().joined(separator: ", ")
             throw GatewayFailure(.noSuchPath, "there is no \"\(route)\" of a store, only \(routes)")
@@ -212,7 +215,9 @@ final class Router: Sendable {
     }
 
     private func search(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
-        guard let text = query.text("q") else { throw GatewayFailure(.badRequest, "expected the wanted text in q") }
+        guard let text = query.text("q"), text.utf8.count <= StateSearch.maxTextBytes else {
+            throw GatewayFailure(.badRequest, "expected a text of 1 to \(StateSearch.maxTextBytes) bytes in q")
+        }
         let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit, 50))
         let after = query.text("after") == nil ? nil : try query.path("after")
         let (state, position) = try await store.state(at: query.revision("at"))
@@ -362,6 +367,14 @@ final class Router: Sendable {
 
     private func events(_ query: Query, _ request: GatewayRequest, of store: ServedStore) throws -> GatewayAnswer {
         let paths = try query.paths("paths") ?? []
+        for (index, path) in paths.enumerated() {
+            for other in paths[..<index] where other.starts(with: path) || path.starts(with: other) {
+                throw GatewayFailure(
+                    .badRequest,
+                    "the path \(JSONPointer.text(of: path)) contains another one or is in it: use two streams"
+                )
+            }
+        }
         let depth = try query.number("depth", in: 0...GatewayLimits.maxDepth, 0)
         let id = request.header("last-event-id") ?? query.text("since")
         let since = try id.map { text in

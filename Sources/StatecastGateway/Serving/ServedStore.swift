@@ -22,7 +22,7 @@ final class ServedStore: Sendable {
     let sessions: SendSessions?
     private let schemaReader: @Sendable () throws -> ActionSender
     /// The actions that the primary accepts, as its incarnation told them.
-    private let knownSchema = Locked<(epoch: Epoch?, actions: [ActionDescription])?>(nil)
+    private let knownSchema = Monitor(Schema())
     let hidden: HiddenPaths
     let row: ActionRow
     let changes = Locked<ChangeIndex?>(nil)
@@ -32,6 +32,14 @@ final class ServedStore: Sendable {
     private let readers = WorkGate(maxRunning: 2)
     private let comparisons = WorkGate(maxRunning: 4)
     private let logger: Logger
+
+    private struct Schema {
+        var lineage: Lineage?
+        var epoch: Epoch?
+        var actions: [ActionDescription]?
+        /// Whether a request asks for it; others wait.
+        var isAsked = false
+    }
 
     private struct JournalState {
         var result: Result<Journal, GatewayFailure>
@@ -99,6 +107,7 @@ final class ServedStore: Sendable {
             {
                 changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
             }
+            if shown?.position.lineage != snapshot.position.lineage { tried = nil }
             let isLater = shown?.position.epoch != snapshot.position.epoch
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
                 await read(journal, upTo: isLater ? snapshot.position.epoch : nil)
@@ -122,7 +131,7 @@ final class ServedStore: Sendable {
                 return try journal.tail.read()
             }
             series.add(applied: part.applied, rejected: part.rejected, bytes: part.patchBytes)
-            feed.append(part.rows)
+            feed.append(part.rows, count: part.rowCount)
         } catch { failed(error) }
     }
 
@@ -142,7 +151,7 @@ final class ServedStore: Sendable {
                 try history.requireKnown(snapshot.position.epoch)
                 return Journal(history: history, tail: try JournalTail(of: history, row, index))
             }
-            index.restart(from: snapshot.revision)
+            index.restart(from: journal.tail.start)
             journalState.change { $0 = JournalState(result: .success(journal), isTried: true) }
         } catch { failed(error) }
     }
@@ -182,7 +191,7 @@ final class ServedStore: Sendable {
             writer.member("time", Timestamp.systemClock().milliseconds)
             writer.member("ops", places.count)
         }
-        feed.append([writer.bytes])
+        feed.append([writer.bytes], count: 1)
     }
 
     // MARK: State and history
@@ -200,7 +209,17 @@ final class ServedStore: Sendable {
     /// The journal.
     ///
     /// - Throws: ``GatewayFailure`` with code `no-journal`.
-    func journal() throws -> Journal { try journalState.value.result.get() }
+    func journal() throws -> Journal {
+        let journal = try journalState.value.result.get()
+        guard let snapshot = feed.now.snapshot, snapshot.position.lineage != journal.history.identity.lineage else {
+            return journal
+        }
+        throw GatewayFailure(
+            .noJournal,
+            "the primary began a new history, which the journal \(journal.history.path) does not have yet",
+            retryAfter: 5
+        )
+    }
 
     /// Reads the journal beside at most one other request.
     ///
@@ -211,7 +230,11 @@ final class ServedStore: Sendable {
         let journal = try journal()
         return try await readers.run {
             var budget = ReadBudget()
-            return try work(journal, &budget)
+            do { return try work(journal, &budget) } catch let failure as JournalFailure where failure.code == .pruned {
+                var pruned = GatewayFailure(failure)
+                pruned.oldest = try journal.history.reader.snapshots().first?.revision
+                throw pruned
+            }
         }
     }
 
@@ -261,14 +284,23 @@ final class ServedStore: Sendable {
     ///
     /// - Throws: ``GatewayFailure`` with code `no-state`; `Rejection`.
     func schema() async throws -> [ActionDescription] {
-        let epoch = feed.now.snapshot?.position.epoch
-        if let known = knownSchema.withLock(\.self), known.epoch == epoch { return known.actions }
+        let position = feed.now.snapshot?.position
+        let known = try await knownSchema.wait { schema -> Schema? in
+            guard !schema.isAsked else { return nil }
+            let isKnown = (schema.lineage, schema.epoch) == (position?.lineage, position?.epoch)
+            if !isKnown { schema = Schema() }
+            schema.isAsked = schema.actions == nil
+            return schema
+        }
+        if let actions = known.actions { return actions }
+        var asked = Schema()
+        defer { knownSchema.change { [asked] in $0 = asked } }
         let sender = try schemaReader()
         let actions = try await within(.seconds(5)) { try await withSender(sender) { try await $0.actions() } }
         guard let actions else {
             throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
         }
-        knownSchema.withLock { $0 = (epoch, actions) }
+        asked = Schema(lineage: position?.lineage, epoch: position?.epoch, actions: actions)
         return actions
     }
 
