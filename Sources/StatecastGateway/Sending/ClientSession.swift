@@ -71,8 +71,9 @@ final class ClientSession: Sendable {
     /// Whether this process has an action of the session.
     var hasSubmitted: Bool { storage.value.next > first || storage.value.isSubmitting }
 
-    /// Whether the session begins with numbers that the client does not send any more, as it has their outcomes.
-    func lacks(numbersBefore lowest: UInt64) -> Bool { !hasSubmitted && storage.value.next < lowest }
+    /// Whether the session waits for numbers that the client does not send any more: an earlier gateway sent them, and
+    /// the client has their outcomes.
+    func lacks(numbersBefore lowest: UInt64) -> Bool { storage.value.next < lowest && !hasOpenActions }
 
     /// Whether it cannot go on.
     var isEnded: Bool { storage.value.end != nil }
@@ -127,10 +128,6 @@ final class ClientSession: Sendable {
     ) async throws -> Outcome {
         if let place = await sender.opening?.place, place != opened {
             return .unknown("the session was opened at \(place), not at \(opened): begin another one")
-        }
-        let next = storage.value.next
-        guard lowest <= next else {
-            throw GatewayFailure(.badRequest, "expected number \(next) next, got \(number): numbers have no gaps")
         }
         let isPermitted = storage.change { storage -> Bool in
             storage.lastUse = .now

@@ -297,7 +297,10 @@ extension Rejection {
         .outcomeUnknown,
         "the primary began a new history and has no outcomes of the previous one"
     )
-    fileprivate static let outcomesLost = Rejection(.outcomeUnknown, "the primary lost outcomes that it had confirmed")
+    fileprivate static let outcomesLost = Rejection(
+        .outcomeUnknown,
+        "the primary lacks earlier actions of the session: it lost them, or they were never sent"
+    )
     fileprivate static let limitsLowered = Rejection(
         .tooLarge,
         "the primary's limits are now too low for the sent actions"
