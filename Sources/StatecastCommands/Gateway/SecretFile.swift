@@ -21,23 +21,23 @@ struct SecretFile {
     ///
     /// - Throws: ``CommandFailure``.
     func text() throws -> String {
-        do throws(SystemFailure) {
-            let file: OpenFile
-            do throws(SystemFailure) { file = try OpenFile(path, O_RDONLY | O_NOCTTY | O_NONBLOCK) } catch {
-                guard error.code == ENOENT else { throw error }
-                return try make()
-            }
-            guard let status = FileStatus(file), status.isRegular else { throw refused("it is not a file") }
-            guard status.permissions & 0o077 == 0 else { throw refused("others can read it: chmod 600 \(path)") }
-            let content = String(validating: try file.read(Self.bytes.upperBound + 1, at: 0), as: UTF8.self)
-            let text = content?.split(whereSeparator: \.isWhitespace) ?? []
-            guard text.count == 1, Self.bytes.contains(text[0].utf8.count) else {
-                throw refused("expected one word of \(Self.bytes.lowerBound) to \(Self.bytes.upperBound) bytes")
-            }
-            return String(text[0])
-        } catch let failure as SystemFailure {
+        do { return try isPresent() ? read() : make() } catch let failure as SystemFailure {
             throw refused(failure.reason)
         }
+    }
+
+    private func isPresent() -> Bool { access(path, F_OK) == 0 || errno != ENOENT }
+
+    private func read() throws -> String {
+        let file = try OpenFile(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        guard let status = FileStatus(file), status.isRegular else { throw refused("it is not a file") }
+        guard status.permissions & 0o077 == 0 else { throw refused("others can read it: chmod 600 \(path)") }
+        let content = String(validating: try file.read(Self.bytes.upperBound + 1, at: 0), as: UTF8.self)
+        let text = content?.split(whereSeparator: \.isWhitespace) ?? []
+        guard text.count == 1, Self.bytes.contains(text[0].utf8.count) else {
+            throw refused("expected one word of \(Self.bytes.lowerBound) to \(Self.bytes.upperBound) bytes")
+        }
+        return String(text[0])
     }
 
     private func make() throws(SystemFailure) -> String {

@@ -92,7 +92,11 @@ public final class Gateway: Service {
             try configuration.hiddenFields.map { text throws(StatecastError) in try Self.pattern("/" + text) }
         )
         do { pages = try configuration.pages.map { try PageFolder(at: $0) } ?? PageFolder() } catch {
-            throw StatecastError(.definition, "the pages cannot be read: \(error)", cause: error)
+            throw StatecastError(
+                .definition,
+                "the folder \(configuration.pages ?? "") of the pages does not exist, or cannot be read",
+                cause: error
+            )
         }
         var stores: [ServedStore] = []
         for store in configuration.stores {
