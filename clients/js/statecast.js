@@ -402,7 +402,8 @@ class Following {
                 this.#show(event.status, event);
                 break;
             case "end":
-                stream.end = new StatecastError("connection", text(reason, "the stream ended"), { retryAfter: retry / 1000 });
+                stream.end = reason === "too-large" ? new StatecastError(reason, "a watched value is larger than the gateway sends")
+                    : new StatecastError("connection", text(reason, "the stream ended"), { retryAfter: retry / 1000 });
         }
     }
 
