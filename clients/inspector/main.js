@@ -49,12 +49,15 @@ class Inspector {
       $('store').replaceChildren(...stores.map(({ store }) => element('option', { value: store }, printable(store))))
       await this.open(chosen ?? stores[0])
     } catch (error) {
-      if (error.status === 401) return this.refused(error)
+      if (error.status === 401) return this.refused()
       this.notice(`${error.message}. The page tries again.`)
       this.retry = setTimeout(() => this.begin(), 1000 * (error.retryAfter ?? 2))
     }
   }
-  refused({ message }) { this.askToken(`The gateway refuses this token: ${message}`) }
+  refused() {
+    this.askToken("This token is not the gateway's. Use the link that it prints at its start, or the content of its --token-file; "
+      + 'without that file each start makes another one.')
+  }
   askToken(message) {
     this.following?.close()
     this.token = null; setText($('token-why'), message)
@@ -85,7 +88,7 @@ class Inspector {
     this.following = this.client.follow(this.store, [], null, {
       onLog: (actions, { skipped }) => this.arrived(actions, skipped),
       onStatus: (status, { why, error }) => {
-        if (error?.status === 401) return this.refused(error)
+        if (error?.status === 401) return this.refused()
         if (wasOffline) this.log.reconnected()
         wasOffline = status === 'offline'
         this.status = { status, why: why ?? error?.message }; this.heads()
@@ -102,7 +105,7 @@ class Inspector {
       if (store !== this.store) throw Error('The page shows another store now')
       return answer
     } catch (error) {
-      if (error.status === 401) this.refused(error)
+      if (error.status === 401) this.refused()
       error.isTemporary = error.status == null || error.status === 429 || error.status >= 500
       throw error
     }
