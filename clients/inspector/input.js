@@ -19,6 +19,13 @@ export function listen(app) {
   })
   later('log-filter', text => app.setFilter(text))
   later('tree-filter', text => app.find(text))
+  $('tree-filter').addEventListener('keydown', async ({ key, target }) => {
+    if (key !== 'Enter') return
+    clearTimeout(timers.get(target.id)); await app.find(target.value)
+    const [first] = app.tree.found?.rows ?? [view]
+    if (!first) return
+    $('tree').focus(); app.tree.select(first.path)
+  })
   $('goto').addEventListener('change', () => {
     const digits = $('goto').value.replace(/\D/g, '')
     if (digits) app.go(Number(digits))

@@ -152,7 +152,9 @@ class Inspector {
   }
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
   async go(revision, id = null) {
-    if (revision == null || revision > (this.live.revision ?? Infinity)) {
+    const isBeyond = revision > (this.live.revision ?? Infinity)
+    if (isBeyond) this.toast(`There is no revision ${group(revision)} yet; showing live`)
+    if (revision == null || isBeyond) {
       Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' })
       this.refresh()
       return this.log.list.scrollToEnd()
@@ -196,7 +198,7 @@ class Inspector {
   toast(text) {
     setText($('toast'), text); $('toast').hidden = false
     clearTimeout(this.toastTimer)
-    this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 1500)
+    this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 2500)
   }
   notice(text, more) {
     $('notice').hidden = !text
