@@ -53,11 +53,11 @@ export class ActionRows {
     const { update } = row, batch = update ?? row.batch
     const numbers = [orderOf(update ? update.to + '.0' : row.id), update ? update.to : row.revision, batch.from, batch.to, row.time]
     NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
-    this.action[i] = update ? 'update' : row.action ?? `(${row.kind})`
+    this.action[i] = update ? 'update' : row.action ?? `(${row.kind ?? 'not decoded'})`
     this.code[i] = row.code ?? ''
     this.user[i] = row.user ?? ''
     this.session[i] = row.session?.slice(0, 8) ?? ''
-    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
+    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.action === null && row.message ? row.message : row.payload)
     this.delay[i] = row.delay ?? NaN
     this.isRejected[i] = Number(row.status === 'rejected')
     this.gap[i] = 0
