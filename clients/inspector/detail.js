@@ -48,11 +48,12 @@ export class Detail {
     const isRejected = row.status === 'rejected'
     const outcome = isRejected ? [element('span', { class: 'red' }, `rejected ${row.code}`), element('br'), printable(row.message ?? '')]
       : row.status && `applied, revision ${group(row.revision)}`
-    const origin = row.session && element('span', { title: row.session }, `session ${row.session.slice(0, 8)}…, number ${group(row.number)}`)
+    const { session, number } = row, user = session && printable(row.user ?? 'no user')
+    const origin = session && element('span', { title: session }, `session ${session.slice(0, 8)}…, number ${group(number)}`)
     const payload = row.cut ? `${format.bytes(row.cut)}, which the gateway does not send whole` : json(row.payload ?? null, '', '  ')
     const arrival = delay >= 0 ? `, here ${duration(delay)} later` : ''
     return section([printable(row.action ?? row.kind ?? '(not decoded)'), element('span', { class: 'dim' }, place)],
-      pairs([['outcome', outcome], ['from', origin], ['user', origin && printable(row.user ?? 'no user')], ['recorded', format.instant(row.time) + arrival]]),
+      pairs([['outcome', outcome], ['from', origin], ['user', user], ['recorded', format.instant(row.time) + arrival]]),
       row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, payload.split('\n').map(printable).join('\n')))
   }
   difference(row, { from, to, patch, next }, isLive) {

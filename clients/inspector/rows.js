@@ -57,7 +57,8 @@ export class ActionRows {
     this.code[i] = row.code ?? ''
     this.user[i] = row.user ?? ''
     this.session[i] = row.session?.slice(0, 8) ?? ''
-    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.action === null && row.message ? row.message : row.payload)
+    const main = row.action === null && row.message ? row.message : row.payload
+    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(main)
     this.delay[i] = row.delay ?? NaN
     this.isRejected[i] = Number(row.status === 'rejected')
     this.gap[i] = 0
