@@ -90,30 +90,38 @@ export class Detail {
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
     const rows = element('tbody'), text = note(''), more = element('div'), query = { path: view.path, limit: 10, at: view.at }
+    let isExact = true
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
-      const ends = { initial: 'the first state', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
-      const end = boundary ? `ended at ${ends[boundary]}, which has no author` : complete ? 'is complete' : 'can go on'
-      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached ${group(searchedTo)} `
-        + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
+      // Otherwise the state may not have the path: then this says so.
+      if (!rows.children.length) await this.app.get('state', { path: view.path, limit: 1, at: view.at })
+      const first = { initial: 'the state with which the store began', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
+      const end = next && !complete ? `Searched back to revision ${group(searchedTo)}.`
+        : `The whole kept history was searched${first[boundary] ? `; before it is ${first[boundary]}` : ''}.`
+      isExact &&= changes.every(each => each.exact || !each.actions.length)
+      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} ${end}`
+        + (isExact ? '' : ' “1 of 3”: the batch has three actions, and the journal does not tell which of them made the change.')
       const failed = error => more.replaceChildren(note(error.message, 'error'), further)
       const further = button('Search further back', () => extend(next).catch(failed))
       more.replaceChildren(...next ? [further] : [])
     }
     await extend()
-    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)))
+    const column = name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)
+    const head = element('tr', {}, ['revision', 'time', 'action', 'from', 'value', ''].map(column))
     const table = element('table', { class: 'blame' }, element('thead', {}, head), rows)
     return [section('What last changed this', where), section(null, table, text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
   }
-  changed({ revision, batch, time, kind, value, actions, exact }) {
-    const [first] = actions, go = () => this.app.go(batch.to, first?.id)
-    const all = actions.map(each => `${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
-    const shown = { removed: 'removed', 'replaced-above': 'replaced above' }[kind] ?? value?.summary ?? preview(value, 40)
-    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind, first?.user ?? '', shown,
-      exact ? '' : actions.length ? `hint 1/${actions.length}` : 'no action']
+  changed({ revision, batch, time, kind, value, summary, actions, exact }) {
+    const [first] = actions, go = () => { view.pane = 'change'; this.app.go(batch.to, first?.id) }
+    const all = actions.map(each => `${each.session ?? each.kind} ${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
+    const shown = kind === 'removed' ? kind : summary ?? preview(value, 40), verb = shown === format.UNKNOWN ? 'changed' : 'set'
+    const remarks = [!exact && (actions.length ? `1 of ${actions.length}` : 'no action'),
+      kind === 'replaced-above' && verb + ' with a part that contains it'].filter(Boolean).join(', ')
+    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind,
+      first?.user ?? first?.session?.slice(0, 8) ?? '', shown, remarks]
     return element('tr', { tabindex: 0, title: all, onclick: go, onkeydown: event => { if (event.key === 'Enter') go() } },
-      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim'][index] }, printable(text))))
+      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim remark'][index] }, printable(text))))
   }
 }
