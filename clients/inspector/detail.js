@@ -1,5 +1,5 @@
 // The panes Change and Blame: what an action changed, and which actions changed a path.
-import { view } from './view.js'
+import { url, view } from './view.js'
 import * as format from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
@@ -77,15 +77,20 @@ export class Detail {
       patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} are shown.`),
       count > 1 && !isLive && note(`This is the change of the whole batch of ${count}: the journal has no state in between.`))
   }
-  copies(row, { from, to }) {
-    const { app } = this, copy = (name, make) => button(name, () => app.copying(make, name))
+  copies(row, { from, to, patch }) {
+    const { app, key } = this, copy = (name, make) => button(name, () => { hold(); app.copying(make, name) })
+    // The pane stays at this action: between pressing a button and releasing it, too.
+    const hold = () => { this.key = key; Object.assign(view, { selected: row.id, follow: false }); app.refresh() }
+    const place = () => ({ at: row.batch.to, path: view.path || patch.find(each => each.op !== 'remove')?.path })
+    const link = () => new URL(url(place()), location.href).href
     const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
     const batch = async () => row.status === 'rejected' ? [row]
       : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
-    return section('Copy as', element('div', { class: 'copy' },
+    return section('Copy as', element('div', { class: 'copy', onpointerdown: hold },
       row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
-      copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
+      copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', link),
+      row.session && copy('session', () => row.session)))
   }
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
@@ -117,7 +122,7 @@ export class Detail {
     const [first] = actions, go = () => { view.pane = 'change'; this.app.go(batch.to, first?.id) }
     const all = actions.map(each => `${each.session ?? each.kind} ${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
     const shown = kind === 'removed' ? kind : summary ?? preview(value, 40), verb = shown === format.UNKNOWN ? 'changed' : 'set'
-    const remarks = [!exact && (actions.length ? `1 of ${actions.length}` : 'no action'),
+    const remarks = [!exact && (actions.length ? `1 of ${group(batch.to - batch.from)}` : 'no action'),
       kind === 'replaced-above' && verb + ' with a part that contains it'].filter(Boolean).join(', ')
     const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind,
       first?.user ?? first?.session?.slice(0, 8) ?? '', shown, remarks]
