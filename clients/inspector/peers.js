@@ -1,12 +1,11 @@
 // Peers sorted by lag, and health: checks with a fixed meaning, series, and the gateway itself.
 import { VirtualList } from './virtual.js'
 import { view } from './view.js'
-import { $, bytes, duration, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
+import { $, bytes, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
 
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
 const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
-  ['status', 'status', String], ['lag', 'revisions behind', group], ['delay', 'delay', duration], ['heard', 'heard', duration],
-  ['rate', 'actions/s', number]]
+  ['status', 'status', String], ['lag', 'revisions behind', group], ['rate', 'actions/s', number]]
 /** Sums of each interval are shown as rates; lag is the most of each. */
 const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number],
   ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, worst replica', group]]
