@@ -114,8 +114,7 @@ class Inspector {
     this.log.append(actions, skipped)
     const last = actions.at(-1)
     this.live.revision = Math.max(last?.update?.to ?? last?.revision ?? 0, this.live.revision)
-    this.delay = last?.delay
-    this.arrivals.push([performance.now(), actions.length + skipped])
+    this.delay = last?.delay; this.arrivals.push([performance.now(), actions.length + skipped])
     this.headsSoon()
   }
   /** The live position in an answer. */
@@ -155,8 +154,7 @@ class Inspector {
     const isBeyond = revision > (this.live.revision ?? Infinity)
     if (isBeyond) this.toast(`There is no revision ${group(revision)} yet; showing live`)
     if (revision == null || isBeyond) {
-      Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' })
-      this.refresh()
+      Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' }); this.refresh()
       return this.log.list.scrollToEnd()
     }
     if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
@@ -168,8 +166,7 @@ class Inspector {
     if (at !== view.at) return
     if (i >= 0) {
       if (rows === memory) view.at = rows.to[i]
-      view.selected ??= rows.idOf(i)
-      this.atTime = rows.time[i]
+      view.selected ??= rows.idOf(i); this.atTime = rows.time[i]
     }
     if (view.selected) this.log.reveal()
     this.refresh()
@@ -190,8 +187,7 @@ class Inspector {
   show(name) { view.name = name; this.refresh(); this.peers.refresh() }
   async copying(make, name) {
     try {
-      this.copied = await make()
-      await write(this.copied)
+      this.copied = await make(); await write(this.copied)
       this.toast('copied ' + name)
     } catch (error) { this.notice(`${name}: ${error.message}`) }
   }

@@ -54,20 +54,16 @@ export class ActionRows {
     const numbers = [orderOf(update ? update.to + '.0' : row.id), update ? update.to : row.revision, batch.from, batch.to, row.time]
     NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
     this.action[i] = update ? 'update' : row.action ?? `(${row.kind ?? 'not decoded'})`
-    this.code[i] = row.code ?? ''
-    this.user[i] = row.user ?? ''
+    this.code[i] = row.code ?? ''; this.user[i] = row.user ?? ''
     this.session[i] = row.session?.slice(0, 8) ?? ''
     const main = row.action === null && row.message ? row.message : row.payload
     this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(main)
-    this.delay[i] = row.delay ?? NaN
-    this.isRejected[i] = Number(row.status === 'rejected')
-    this.gap[i] = 0
-    this.tally(i, 1)
+    this.delay[i] = row.delay ?? NaN; this.isRejected[i] = Number(row.status === 'rejected')
+    this.gap[i] = 0; this.tally(i, 1)
   }
   setGap(i, missing) {
     for (const name of TEXTS) this[name][i] = ''
-    this.gap[i] = missing
-    this.isRejected[i] = 0
+    this.gap[i] = missing; this.isRejected[i] = 0
     this.order[i] = i ? this.order[i - 1] + 0.5 : -1
     this.revision[i] = this.to[i] = i ? this.to[i - 1] : 0
   }
