@@ -99,8 +99,8 @@ export class Detail {
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
-      // Otherwise the state may not have the path: then this says so.
-      if (!rows.children.length) await this.app.get('state', { path: view.path, limit: 1, at: view.at })
+      // Fails with a sentence if the state does not have the path.
+      if (!rows.children.length && view.at == null) await this.app.get('state', { path: view.path, limit: 1 })
       const first = { initial: 'the state with which the store began', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
       const end = next && !complete ? `Searched back to revision ${group(searchedTo)}.`
         : `The whole kept history was searched${first[boundary] ? `; before it is ${first[boundary]}` : ''}.`
