@@ -1,5 +1,5 @@
 // Actions in memory, in the order of the journal, in columns. Where actions are missing, one row is a gap.
-import { summary, bytes } from './format.js'
+import { bytes, printable, summary } from './format.js'
 
 const SLACK = 5000, NUMBERS = ['order', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
 const BATCH = 2 ** 20
@@ -56,8 +56,8 @@ export class ActionRows {
     this.action[i] = update ? 'update' : row.action ?? `(${row.kind ?? 'not decoded'})`
     this.code[i] = row.code ?? ''; this.user[i] = row.user ?? ''
     this.session[i] = row.session?.slice(0, 8) ?? ''
-    const main = row.action === null && row.message ? row.message : row.payload
-    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(main)
+    const payload = row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
+    this.text[i] = update ? `${row.ops} changes` : row.action === null && row.message ? printable(row.message).slice(0, 200) : payload
     this.delay[i] = row.delay ?? NaN; this.isRejected[i] = Number(row.status === 'rejected')
     this.gap[i] = 0; this.tally(i, 1)
   }
