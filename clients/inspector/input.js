@@ -23,8 +23,7 @@ export function listen(app) {
     if (key !== 'Enter') return
     clearTimeout(timers.get(target.id)); await app.find(target.value)
     const [first] = app.tree.found?.rows ?? [view]
-    if (!first) return
-    $('tree').focus(); app.tree.select(first.path)
+    if (first) { $('tree').focus(); app.tree.select(first.path) }
   })
   $('goto').addEventListener('change', () => {
     const text = $('goto').value.trim(), [time, hours, minutes, seconds = 0] = text.match(/^(\d\d?):(\d\d)(?::(\d\d))?$/) ?? []

@@ -62,8 +62,7 @@ export class Log {
     const query = wanted && ('path' in wanted || searched) ? wanted : null, [wrong] = terms.filter(term => term.problem)
     this.problem = terms.some(term => term.key === 'path' && (term.not || !query)) ? 'path: needs a journal, and cannot be negated'
       : wrong?.problem
-    this.searched = searched
-    this.test = compile(terms, view.hide); this.error = null
+    this.test = compile(terms, view.hide); this.error = null; this.searched = searched
     if (JSON.stringify(query) !== JSON.stringify(this.query) || !query) {
       this.query = query; this.cursors.clear()
       this.searchedTo = undefined; this.found = query && new ActionRows(FOUND)
@@ -128,8 +127,7 @@ export class Log {
       const found = answer.actions.reverse(), isOpen = answer.next !== null
       g = older !== null ? rows.find(older) + 1 : newer !== null ? rows.find(newer) - 1 : 0
       if (rows === this.memory) this.isNew = false
-      else if (rows !== this.found) return
-      if (!rows.gap[g]) return
+      if ((rows !== this.memory && rows !== this.found) || !rows.gap[g]) return
       const cursor = (isAfter ? found.at(-1) : found[0])?.id ?? next
       if (isOpen) this.cursors.set(cursor, answer.next)
       if (isFound) this.searchedTo = isOpen ? answer.searchedTo?.revision : null

@@ -12,6 +12,8 @@ import { listen, Menu } from './input.js'
 import { $, button, clock, duration, element, group, printable, setText, UNKNOWN } from './format.js'
 
 const TOKEN = 'statecast token', TICK = 500, RATE_WINDOW = 3000
+const REFUSED = "This token is not the gateway's. Use the link that it prints at its start, or the content of its --token-file; "
+  + 'without that file each start makes another one.'
 
 class Inspector {
   view = view
@@ -54,10 +56,7 @@ class Inspector {
       this.retry = setTimeout(() => this.begin(), 1000 * (error.retryAfter ?? 2))
     }
   }
-  refused() {
-    this.askToken("This token is not the gateway's. Use the link that it prints at its start, or the content of its --token-file; "
-      + 'without that file each start makes another one.')
-  }
+  refused() { this.askToken(REFUSED) }
   askToken(message) {
     this.following?.close()
     this.token = null; setText($('token-why'), message)
