@@ -25,15 +25,14 @@ export function listen(app) {
     const [first] = app.tree.found?.rows ?? [view]
     if (first) { $('tree').focus(); app.tree.select(first.path) }
   })
-  $('goto').addEventListener('change', () => {
+  $('goto').addEventListener('keydown', event => {
+    if (event.key !== 'Enter') return
     const text = $('goto').value.trim(), [time, hours, minutes, seconds = 0] = text.match(/^(\d\d?):(\d\d)(?::(\d\d))?$/) ?? []
     if (time) app.timeline.goTo(hours * 3600 + minutes * 60 + Number(seconds))
     else if (/^\d[\d,. ]*$/.test(text)) app.go(Number(text.replace(/\D/g, '')))
-    else if (text) app.toast('expected a revision, or a time such as 14:05')
+    else app.toast('expected a revision, or a time such as 14:05')
     $('goto').blur()
   })
-  // The same revision again is no change.
-  $('goto').addEventListener('keydown', event => { if (event.key === 'Enter') $('goto').blur() })
   const pane = name => () => { view.pane = name; app.refresh() }
   const clicks = {
     'tab-state': () => app.show('state'), 'tab-peers': () => app.show('peers'), help: showKeys, golive: () => app.go(null),
