@@ -5,10 +5,8 @@ import { element, json } from './format.js'
 export async function write(text) {
   try { return await navigator.clipboard.writeText(text) } catch { /* The older way follows. */ }
   const area = document.body.appendChild(element('textarea', { class: 'sr', 'aria-hidden': true }))
-  area.value = text
-  area.select()
-  document.execCommand('copy')
-  area.remove()
+  area.value = text; area.select()
+  document.execCommand('copy'); area.remove()
 }
 
 const quoted = text => /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,5 +1,5 @@
 // The panes Change and Blame: what an action changed, and which actions changed a path.
-import { view } from './view.js'
+import { url, view } from './view.js'
 import * as format from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
@@ -48,11 +48,12 @@ export class Detail {
     const isRejected = row.status === 'rejected'
     const outcome = isRejected ? [element('span', { class: 'red' }, `rejected ${row.code}`), element('br'), printable(row.message ?? '')]
       : row.status && `applied, revision ${group(row.revision)}`
-    const origin = row.session && `${printable(row.user ?? 'no user')}  session ${row.session.slice(0, 8)}…  number ${group(row.number)}`
+    const { session, number } = row, user = session && printable(row.user ?? 'no user')
+    const origin = session && element('span', { title: session }, `session ${session.slice(0, 8)}…, number ${group(number)}`)
     const payload = row.cut ? `${format.bytes(row.cut)}, which the gateway does not send whole` : json(row.payload ?? null, '', '  ')
     const arrival = delay >= 0 ? `, here ${duration(delay)} later` : ''
-    return section([printable(row.action ?? row.kind), element('span', { class: 'dim' }, place)],
-      pairs([['outcome', outcome], ['from', origin], ['recorded', format.instant(row.time) + arrival]]),
+    return section([printable(row.action ?? row.kind ?? '(not decoded)'), element('span', { class: 'dim' }, place)],
+      pairs([['outcome', outcome], ['from', origin], ['user', user], ['recorded', format.instant(row.time) + arrival]]),
       row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, payload.split('\n').map(printable).join('\n')))
   }
   difference(row, { from, to, patch, next }, isLive) {
@@ -76,43 +77,56 @@ export class Detail {
       patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} are shown.`),
       count > 1 && !isLive && note(`This is the change of the whole batch of ${count}: the journal has no state in between.`))
   }
-  copies(row, { from, to }) {
-    const { app } = this, copy = (name, make) => button(name, () => app.copying(make, name))
+  copies(row, { from, to, patch }) {
+    const { app, key } = this, copy = (name, make) => button(name, () => { hold(); app.copying(make, name) })
+    // The pane stays at this action: between pressing a button and releasing it, too.
+    const hold = () => { this.key = key; Object.assign(view, { selected: row.id, follow: false }); app.refresh() }
+    const place = () => ({ at: row.batch.to, path: view.path || patch.find(each => each.op !== 'remove')?.path })
+    const link = () => new URL(url(place()), location.href).href
     const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
     const batch = async () => row.status === 'rejected' ? [row]
       : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
-    return section('Copy as', element('div', { class: 'copy' },
+    return section('Copy as', element('div', { class: 'copy', onpointerdown: hold },
       row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
-      copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
+      copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', link),
+      row.session && copy('session', () => row.session)))
   }
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
     const rows = element('tbody'), text = note(''), more = element('div'), query = { path: view.path, limit: 10, at: view.at }
+    let isExact = true
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
-      const ends = { initial: 'the first state', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
-      const end = boundary ? `ended at ${ends[boundary]}, which has no author` : complete ? 'is complete' : 'can go on'
-      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached ${group(searchedTo)} `
-        + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
+      // Fails with a sentence if the state does not have the path.
+      if (!rows.children.length && view.at == null) await this.app.get('state', { path: view.path, limit: 1 })
+      const first = { initial: 'the state with which the store began', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
+      const end = next && !complete ? `Searched back to revision ${group(searchedTo)}.`
+        : `The whole kept history was searched${first[boundary] ? `; before it is ${first[boundary]}` : ''}.`
+      isExact &&= changes.every(each => each.exact || !each.actions.length)
+      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} ${end}`
+        + (isExact ? '' : ' “1 of 3”: the batch has three actions, and the journal does not tell which of them made the change.')
       const failed = error => more.replaceChildren(note(error.message, 'error'), further)
       const further = button('Search further back', () => extend(next).catch(failed))
       more.replaceChildren(...next ? [further] : [])
     }
     await extend()
-    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)))
+    const column = name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)
+    const head = element('tr', {}, ['revision', 'time', 'action', 'from', 'value', ''].map(column))
     const table = element('table', { class: 'blame' }, element('thead', {}, head), rows)
     return [section('What last changed this', where), section(null, table, text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
   }
-  changed({ revision, batch, time, kind, value, actions, exact }) {
-    const [first] = actions, go = () => this.app.go(batch.to, first?.id)
-    const all = actions.map(each => `${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
-    const shown = { removed: 'removed', 'replaced-above': 'replaced above' }[kind] ?? value?.summary ?? preview(value, 40)
-    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind, first?.user ?? '', shown,
-      exact ? '' : actions.length ? `hint 1/${actions.length}` : 'no action']
+  changed({ revision, batch, time, kind, value, summary, actions, exact }) {
+    const [first] = actions, go = () => { view.pane = 'change'; this.app.go(batch.to, first?.id) }
+    const all = actions.map(each => `${each.session ?? each.kind} ${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
+    const shown = kind === 'removed' ? kind : summary ?? preview(value, 40), verb = shown === format.UNKNOWN ? 'changed' : 'set'
+    const remarks = [!exact && (actions.length ? `1 of ${group(batch.to - batch.from)}` : 'no action'),
+      kind === 'replaced-above' && verb + ' with a part that contains it'].filter(Boolean).join(', ')
+    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind,
+      first?.user ?? first?.session?.slice(0, 8) ?? '', shown, remarks]
     return element('tr', { tabindex: 0, title: all, onclick: go, onkeydown: event => { if (event.key === 'Enter') go() } },
-      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim'][index] }, printable(text))))
+      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim remark'][index] }, printable(text))))
   }
 }

@@ -4,11 +4,14 @@ export function parse(text) {
   for (const word of text.trim().split(/\s+/)) {
     const [, minus, key, rest] = word.match(/^(-?)(?:(\w+):)?(.*)$/s)
     const known = key === undefined || (key !== 'undefined' && Object.hasOwn(TESTS, key)), value = known ? rest : key + ':' + rest
-    if (value) terms.push({ not: minus === '-', key: known ? key : undefined, text: value })
+    const isWrong = VALUES[key]?.test(rest) === false
+    const problem = !known ? `no term ${key}: – searched as a text` : isWrong ? `${key}: has no such value` : null
+    if (value) terms.push({ not: minus === '-', key: known ? key : undefined, text: value, problem })
   }
   return terms
 }
 
+const VALUES = { outcome: /^(applied|rejected)$/i, session: /^[0-9a-f]+$/i, delay: /^[<>]?=?\d+(\.\d+)?$/ }
 /** Tests of row `i`, by key. `path:` is answered by the gateway: a row in memory does not say what it changed. */
 const TESTS = {
   path: () => () => true,
@@ -30,7 +33,7 @@ function matching(text, ...columns) {
 
 /** The conjunction of all terms, without hidden types; null if everything passes. Rows whose delay is unknown pass no `delay:`. */
 export function compile(terms, hide) {
-  const tests = terms.filter(term => term.key !== 'path').map(term => {
+  const tests = terms.filter(({ key, problem }) => key !== 'path' && !(key && problem)).map(term => {
     const test = TESTS[term.key](term.text)
     if (term.key === 'delay') return (rows, i) => !Number.isNaN(rows.delay[i]) && test(rows, i) !== term.not
     return term.not ? (rows, i) => !test(rows, i) : test
@@ -40,11 +43,10 @@ export function compile(terms, hide) {
 }
 
 /** The parameters with which the gateway can search the journal for the terms, or null. */
-export function journalQuery(terms) {
+export function journalQuery(terms, searched) {
   const query = {}
-  for (const { not, key, text } of terms) {
-    const isExact = key === 'path' || key === 'session' || (key === 'outcome' && /^(applied|rejected)$/.test(text))
-    if (isExact && !not && !(key in query)) query[key] = text
+  for (const { not, key, text, problem } of terms) {
+    if (key && searched.includes(key) && !not && !problem && !(key in query)) query[key] = key in VALUES ? text.toLowerCase() : text
   }
   return Object.keys(query).length ? query : null
 }

@@ -57,8 +57,7 @@ export function summary(payload, limit = 100) {
     if (isContainer(value) && depth < 3) return Object.keys(value).forEach(key => visit(value[key], key, depth + 1))
     const isName = typeof value === 'string' && !/\s/.test(value)
     const text = isName ? printable(value.slice(0, limit)) : preview(value, limit)
-    parts.push(typeof value === 'string' || !name ? text : name + ' ' + text)
-    length += text.length
+    parts.push(typeof value === 'string' || !name ? text : name + ' ' + text); length += text.length
   }
   visit(payload, '', 0)
   return parts.join(' ').slice(0, limit)

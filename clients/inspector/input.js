@@ -6,7 +6,7 @@ import { replicaCommand } from './copy.js'
 const KEYS = [
   ['/', 'filter actions, or peers'], ['s', 'search the state'], ['↑ ↓  or  k j', 'move in the focused list'], ['?', 'this list'],
   ['← →', 'close, open a subtree'], ['Enter', 'go to the revision; open or close a subtree'], ['[  ]', 'previous, next batch'],
-  ['b', 'blame the selected path'], ['g', 'go to a revision'], ['f', 'follow the newest action'], ['1  2', 'state; peers and health'],
+  ['b', 'blame the path'], ['g', 'go to a revision or a time'], ['f', 'follow the newest action'], ['1  2', 'state; peers and health'],
   ['Esc', 'back to live; clear a filter; close a menu'], ['Shift F10', 'menu of the selected path'],
 ]
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 25, PageUp: -25, Home: -1e9, End: 1e9 }
@@ -19,13 +19,20 @@ export function listen(app) {
   })
   later('log-filter', text => app.setFilter(text))
   later('tree-filter', text => app.find(text))
-  $('goto').addEventListener('change', () => {
-    const digits = $('goto').value.replace(/\D/g, '')
-    if (digits) app.go(Number(digits))
+  $('tree-filter').addEventListener('keydown', async ({ key, target }) => {
+    if (key !== 'Enter') return
+    clearTimeout(timers.get(target.id)); await app.find(target.value)
+    const [first] = app.tree.found?.rows ?? [view]
+    if (first) { $('tree').focus(); app.tree.select(first.path) }
+  })
+  $('goto').addEventListener('keydown', event => {
+    if (event.key !== 'Enter') return
+    const text = $('goto').value.trim(), [time, hours, minutes, seconds = 0] = text.match(/^(\d\d?):(\d\d)(?::(\d\d))?$/) ?? []
+    if (time) app.timeline.goTo(hours * 3600 + minutes * 60 + Number(seconds))
+    else if (/^\d[\d,. ]*$/.test(text)) app.go(Number(text.replace(/\D/g, '')))
+    else app.toast('expected a revision, or a time such as 14:05')
     $('goto').blur()
   })
-  // The same revision again is no change.
-  $('goto').addEventListener('keydown', event => { if (event.key === 'Enter') $('goto').blur() })
   const pane = name => () => { view.pane = name; app.refresh() }
   const clicks = {
     'tab-state': () => app.show('state'), 'tab-peers': () => app.show('peers'), help: showKeys, golive: () => app.go(null),

@@ -6,6 +6,8 @@ import { view } from './view.js'
 import { $, clock, duration, element, group, setText } from './format.js'
 
 const MEMORY = 50_000, FOUND = 10_000, PAGE = 500, CHIPS = 12, SLOW = 20, PAUSE = 70
+/** The terms for which the journal is searched; those of names only by the whole name. */
+const EXACT = 'path session outcome', ALL = EXACT + ' name user'
 
 export class Log {
   memory = new ActionRows(MEMORY)
@@ -25,13 +27,13 @@ export class Log {
     })
     $('log').addEventListener('mousedown', event => this.select(this.list.indexOf(event.target)))
     $('log').addEventListener('dblclick', () => this.enter())
-    $('log').addEventListener('scroll', () => this.scrolled(), { passive: true })
-    this.reset()
+    $('log').addEventListener('scroll', () => this.scrolled(), { passive: true }); this.reset()
   }
   reset() {
     this.memory.clear(); this.found = this.query = null
-    if (this.app.has('history')) this.memory.setGap(this.memory.count++, -1)
-    this.applyFilter()
+    this.isNew = this.app.has('history')
+    if (this.isNew) this.memory.setGap(this.memory.count++, -1)
+    this.applyFilter(); this.loadNewest()
   }
   append(actions, skipped) {
     this.memory.append(actions, this.isReconnected ? -1 : skipped); this.isReconnected = false
@@ -46,20 +48,21 @@ export class Log {
   /** The journal's search follows the live state, too. */
   async poll() {
     const { found } = this, last = found ? found.count - 1 : -1
-    if (last < 0 || found.gap[last] || view.at != null || this.loading) return
+    if (!found || (last >= 0 && found.gap[last]) || view.at != null || this.loading) return
     try {
-      const { actions } = await this.app.get('actions', { ...this.query, limit: PAGE, after: found.idOf(last) })
+      const { actions } = await this.app.get('actions', { ...this.query, limit: PAGE, after: last < 0 ? null : found.idOf(last) })
       if (found !== this.found) return
       found.append(actions.reverse(), 0); this.judge()
       this.draws()
     } catch (error) { this.fail(error) }
   }
-  /** `path:` asks the journal; other terms do if `searchesJournal`. */
-  applyFilter(searchesJournal = false) {
-    const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms) : null
-    const query = wanted && ('path' in wanted || searchesJournal) ? wanted : null
-    this.isUnsupported = terms.some(term => term.key === 'path' && (term.not || !query))
-    this.test = compile(terms, view.hide); this.error = null
+  /** `path:` asks the journal; other terms do if `searched`, which names them. */
+  applyFilter(searched = '') {
+    const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms, searched || EXACT) : null
+    const query = wanted && ('path' in wanted || searched) ? wanted : null, [wrong] = terms.filter(term => term.problem)
+    this.problem = terms.some(term => term.key === 'path' && (term.not || !query)) ? 'path: needs a journal, and cannot be negated'
+      : wrong?.problem
+    this.test = compile(terms, view.hide); this.error = null; this.searched = searched
     if (JSON.stringify(query) !== JSON.stringify(this.query) || !query) {
       this.query = query; this.cursors.clear()
       this.searchedTo = undefined; this.found = query && new ActionRows(FOUND)
@@ -97,27 +100,37 @@ export class Log {
     return this.shown[index] === i && index < this.count ? index : -1
   }
   loadVisibleGaps(first, end) {
-    if (this.loading || this.error || (this.test && !this.found)) return
+    if (this.loading || this.error || this.loadNewest()) return
+    if (this.test && !this.found) {
+      // Nothing that is loaded passes.
+      const isEmpty = this.count === 1 && this.rows.gap[this.shown[0]]
+      if (isEmpty && !this.problem && journalQuery(parse(view.q), ALL)) this.applyFilter(ALL)
+      return
+    }
     for (let index = first; index < end; index++) {
       const i = this.shown[index], missing = this.rows.gap[i]
       if (missing && (!view.follow || missing < 0)) return void this.load(i, index <= this.list.top)
     }
   }
+  /** The newest page comes first, also for the chips when a filter or a search needs other rows. */
+  loadNewest() { return this.isNew && (this.load(0, true, null, this.memory), true) }
   /** Loads a page into a gap, from its newer side if `isUpward`, otherwise from its older one, or the rows up to a revision. */
-  async load(g, isUpward = true, at) {
+  async load(g, isUpward = true, at, rows = this.rows) {
     if (!this.app.has('history') || this.loading) return
-    const { rows } = this, older = g > 0 ? rows.idOf(g - 1) : null, newer = g + 1 < rows.count ? rows.idOf(g + 1) : null
+    const older = g > 0 ? rows.idOf(g - 1) : null, newer = g + 1 < rows.count ? rows.idOf(g + 1) : null
     const isAfter = at == null && older !== null && (!isUpward || !newer), next = isAfter ? older : newer
-    const place = at != null ? { at } : next && { [isAfter ? 'after' : 'before']: this.cursors.get(next) ?? next }
+    const place = at != null ? { at } : { [isAfter ? 'after' : 'before']: this.cursors.get(next) ?? next }
+    const isFound = rows === this.found
     this.loading = true
     try {
-      const answer = await this.app.get('actions', { ...this.query, limit: PAGE, ...place })
+      const answer = await this.app.get('actions', { ...isFound && this.query, limit: PAGE, ...place })
       const found = answer.actions.reverse(), isOpen = answer.next !== null
       g = older !== null ? rows.find(older) + 1 : newer !== null ? rows.find(newer) - 1 : 0
-      if (rows !== this.rows || !rows.gap[g]) return
+      if (rows === this.memory) this.isNew = false
+      if ((rows !== this.memory && rows !== this.found) || !rows.gap[g]) return
       const cursor = (isAfter ? found.at(-1) : found[0])?.id ?? next
-      if (isOpen && cursor) this.cursors.set(cursor, answer.next)
-      this.searchedTo = isOpen ? answer.searchedTo?.revision : null
+      if (isOpen) this.cursors.set(cursor, answer.next)
+      if (isFound) this.searchedTo = isOpen ? answer.searchedTo?.revision : null
       this.keepView(() => {
         rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null)
         if (rows.isFull) rows.evict(g, true)
@@ -164,7 +177,7 @@ export class Log {
   }
   openGap(i) {
     this.error = null
-    if (this.test && !this.found && i === 0 && journalQuery(parse(view.q))) this.applyFilter(true)
+    if (this.test && !this.found && i === 0 && journalQuery(parse(view.q), EXACT)) this.applyFilter(EXACT)
     else this.load(i, false)
   }
   move(step) {
@@ -215,9 +228,10 @@ export class Log {
     return this.test ? `${what} are not loaded, and not filtered; press to load` : `${what} are not loaded`
   }
   heads() {
-    const all = this.rows.count - (this.rows.gap[0] ? 1 : 0), count = this.count - (this.rows.gap[this.shown[0]] ? 1 : 0)
-    setText($('log-count'), this.isUnsupported ? 'path: needs a journal, and cannot be negated'
-      : this.found ? `${group(count)} found${this.searchedTo === null ? '' : ' so far'}`
+    const all = this.rows.count - (this.rows.gap[0] ? 1 : 0), count = this.count && this.count - (this.rows.gap[this.shown[0]] ? 1 : 0)
+    const names = Object.keys(this.query ?? {}).filter(key => !EXACT.includes(key)).join(', ')
+    setText($('log-count'), this.problem ? this.problem
+      : this.found ? `${group(count)} found${this.searchedTo === null ? '' : ' so far'}${names && `, by the whole ${names}`}`
       : this.test ? `${group(count)} of ${group(all)}` : `last ${group(all)}`)
     $('follow').setAttribute('aria-pressed', view.follow)
   }
@@ -241,6 +255,6 @@ export class Log {
     const others = [...this.chips.keys()].filter(other => other !== null && other !== name)
     if (isOnly) view.hide = new Set(others.every(other => view.hide.has(other)) ? [] : others)
     else if (!view.hide.delete(name)) view.hide.add(name)
-    this.applyFilter(this.found !== null); this.app.refresh()
+    this.applyFilter(this.found ? this.searched : ''); this.app.refresh()
   }
 }

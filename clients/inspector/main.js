@@ -12,6 +12,8 @@ import { listen, Menu } from './input.js'
 import { $, button, clock, duration, element, group, printable, setText, UNKNOWN } from './format.js'
 
 const TOKEN = 'statecast token', TICK = 500, RATE_WINDOW = 3000
+const REFUSED = "This token is not the gateway's. Use the link that it prints at its start, or the content of its --token-file; "
+  + 'without that file each start makes another one.'
 
 class Inspector {
   view = view
@@ -49,12 +51,12 @@ class Inspector {
       $('store').replaceChildren(...stores.map(({ store }) => element('option', { value: store }, printable(store))))
       await this.open(chosen ?? stores[0])
     } catch (error) {
-      if (error.status === 401) return this.refused(error)
+      if (error.status === 401) return this.refused()
       this.notice(`${error.message}. The page tries again.`)
       this.retry = setTimeout(() => this.begin(), 1000 * (error.retryAfter ?? 2))
     }
   }
-  refused({ message }) { this.askToken(`The gateway refuses this token: ${message}`) }
+  refused() { this.askToken(REFUSED) }
   askToken(message) {
     this.following?.close()
     this.token = null; setText($('token-why'), message)
@@ -85,7 +87,7 @@ class Inspector {
     this.following = this.client.follow(this.store, [], null, {
       onLog: (actions, { skipped }) => this.arrived(actions, skipped),
       onStatus: (status, { why, error }) => {
-        if (error?.status === 401) return this.refused(error)
+        if (error?.status === 401) return this.refused()
         if (wasOffline) this.log.reconnected()
         wasOffline = status === 'offline'
         this.status = { status, why: why ?? error?.message }; this.heads()
@@ -102,7 +104,7 @@ class Inspector {
       if (store !== this.store) throw Error('The page shows another store now')
       return answer
     } catch (error) {
-      if (error.status === 401) this.refused(error)
+      if (error.status === 401) this.refused()
       error.isTemporary = error.status == null || error.status === 429 || error.status >= 500
       throw error
     }
@@ -111,8 +113,7 @@ class Inspector {
     this.log.append(actions, skipped)
     const last = actions.at(-1)
     this.live.revision = Math.max(last?.update?.to ?? last?.revision ?? 0, this.live.revision)
-    this.delay = last?.delay
-    this.arrivals.push([performance.now(), actions.length + skipped])
+    this.delay = last?.delay; this.arrivals.push([performance.now(), actions.length + skipped])
     this.headsSoon()
   }
   /** The live position in an answer. */
@@ -149,9 +150,10 @@ class Inspector {
   }
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
   async go(revision, id = null) {
-    if (revision == null || revision > (this.live.revision ?? Infinity)) {
-      Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' })
-      this.refresh()
+    const isBeyond = revision > (this.live.revision ?? Infinity)
+    if (isBeyond) this.toast(`There is no revision ${group(revision)} yet; showing live`)
+    if (revision == null || isBeyond) {
+      Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' }); this.refresh()
       return this.log.list.scrollToEnd()
     }
     if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
@@ -163,8 +165,7 @@ class Inspector {
     if (at !== view.at) return
     if (i >= 0) {
       if (rows === memory) view.at = rows.to[i]
-      view.selected ??= rows.idOf(i)
-      this.atTime = rows.time[i]
+      view.selected ??= rows.idOf(i); this.atTime = rows.time[i]
     }
     if (view.selected) this.log.reveal()
     this.refresh()
@@ -185,15 +186,14 @@ class Inspector {
   show(name) { view.name = name; this.refresh(); this.peers.refresh() }
   async copying(make, name) {
     try {
-      this.copied = await make()
-      await write(this.copied)
+      this.copied = await make(); await write(this.copied)
       this.toast('copied ' + name)
     } catch (error) { this.notice(`${name}: ${error.message}`) }
   }
   toast(text) {
     setText($('toast'), text); $('toast').hidden = false
     clearTimeout(this.toastTimer)
-    this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 1500)
+    this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 2500)
   }
   notice(text, more) {
     $('notice').hidden = !text

@@ -1,14 +1,14 @@
 // Peers sorted by lag, and health: checks with a fixed meaning, series, and the gateway itself.
 import { VirtualList } from './virtual.js'
 import { view } from './view.js'
-import { $, bytes, duration, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
+import { $, bytes, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
 
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
 const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
-  ['status', 'status', String], ['lag', 'revisions behind', group], ['delay', 'delay', duration], ['heard', 'heard', duration],
-  ['rate', 'actions/s', number]]
-const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number], ['updateBytes', 'update bytes', bytes],
-  ['lag', 'revisions behind, worst replica', group]]
+  ['status', 'status', String], ['lag', 'revisions behind', group], ['rate', 'actions/s', number]]
+/** Sums of each interval are shown as rates; lag is the most of each. */
+const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number],
+  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, worst replica', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
@@ -73,21 +73,20 @@ export class Peers {
   }
   charts(series) {
     const charts = SERIES.filter(([key]) => series[key]?.some(value => value !== null)).map(([key, title, format]) => {
-      const values = series[key], last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
+      const seconds = key === 'lag' ? 1 : series.interval / 1000, values = series[key].map(value => value === null ? null : value / seconds)
+      const last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
       return element('div', { class: 'chart' }, element('div', {}, element('span', {}, title), element('b', {}, last)),
         element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
           element('path', { d: line(values) })))
     })
     return section('Last 15 minutes', charts.length ? element('div', { class: 'charts' }, charts) : 'Not known yet.')
   }
-  gateway({ version, process, memory, since, connections, streams, history }) {
+  gateway({ version, process, memory, since, connections, streams }) {
     const used = ([count, most]) => `${group(count)} of ${group(most)}`
     const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
       element('div', {}, printable(`${address}  ${open} streams, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
     return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
-      ['connections', used(connections)], ['streams', used(streams)], ['clients', clients],
-      ['history', history ? `${group(history.oldest)} to live, ${group(history.records)} records, ${bytes(history.bytes)}` : 'no journal'],
-      ['snapshots', history && group(history.snapshots)], ['epochs', history && group(history.epochs)]]))
+      ['connections', used(connections)], ['streams', used(streams)], ['clients', clients]]))
   }
 }
 

@@ -1,5 +1,5 @@
 // Actions in memory, in the order of the journal, in columns. Where actions are missing, one row is a gap.
-import { summary, bytes } from './format.js'
+import { bytes, printable, summary } from './format.js'
 
 const SLACK = 5000, NUMBERS = ['order', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
 const BATCH = 2 ** 20
@@ -53,20 +53,17 @@ export class ActionRows {
     const { update } = row, batch = update ?? row.batch
     const numbers = [orderOf(update ? update.to + '.0' : row.id), update ? update.to : row.revision, batch.from, batch.to, row.time]
     NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
-    this.action[i] = update ? 'update' : row.action ?? `(${row.kind})`
-    this.code[i] = row.code ?? ''
-    this.user[i] = row.user ?? ''
+    this.action[i] = update ? 'update' : row.action ?? `(${row.kind ?? 'not decoded'})`
+    this.code[i] = row.code ?? ''; this.user[i] = row.user ?? ''
     this.session[i] = row.session?.slice(0, 8) ?? ''
-    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
-    this.delay[i] = row.delay ?? NaN
-    this.isRejected[i] = Number(row.status === 'rejected')
-    this.gap[i] = 0
-    this.tally(i, 1)
+    const payload = row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
+    this.text[i] = update ? `${row.ops} changes` : row.action === null && row.message ? printable(row.message).slice(0, 200) : payload
+    this.delay[i] = row.delay ?? NaN; this.isRejected[i] = Number(row.status === 'rejected')
+    this.gap[i] = 0; this.tally(i, 1)
   }
   setGap(i, missing) {
     for (const name of TEXTS) this[name][i] = ''
-    this.gap[i] = missing
-    this.isRejected[i] = 0
+    this.gap[i] = missing; this.isRejected[i] = 0
     this.order[i] = i ? this.order[i - 1] + 0.5 : -1
     this.revision[i] = this.to[i] = i ? this.to[i - 1] : 0
   }

@@ -43,6 +43,12 @@ export class Timeline {
     if (Math.abs(step) === 1) this.app.step(step)
     else if (this.data) this.app.go(Math.max(first, Math.min(last, (view.at ?? last) + step)))
   }
+  /** Goes to the interval of a time of day in UTC, of the last 24 hours. */
+  goTo(seconds) {
+    const now = Date.now(), today = now - now % 864e5 + seconds * 1000, time = today > now ? today - 864e5 : today
+    const [from] = this.data?.buckets.findLast(([, begin]) => begin <= time) ?? []
+    from === undefined ? this.app.toast('The history does not have this time') : this.app.go(from)
+  }
   first() { if (this.data) this.app.go(this.data.oldest) }
   schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
   paint() {

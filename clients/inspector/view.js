@@ -20,17 +20,16 @@ export function readURL() {
     pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
     lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
   })
-  view.follow = view.at == null
-  known = location.hash
+  view.follow = view.at == null; known = location.hash
 }
 
-export function url() {
-  const parts = [
-    view.name === 'peers' && 'view=peers', view.at != null && 'at=' + view.at, view.path && 'path=' + encode(view.path),
-    list('open', view.open), view.q && 'q=' + encode(view.q), view.find && 'find=' + encode(view.find), list('hide', [...view.hide]),
-    view.pane !== 'change' && 'pane=' + view.pane, view.span !== 'batch' && 'span=' + view.span, view.lineage && 'lineage=' + view.lineage,
-  ]
-  return `#/${encode(view.store ?? '')}?${parts.filter(Boolean).join('&')}`
+/** The URL of the view, with other values of some of its members. */
+export function url(changes) {
+  const { store, name, at, path, open, q, find, hide, pane, span, lineage } = { ...view, ...changes }
+  const parts = [name === 'peers' && 'view=peers', at != null && 'at=' + at, path && 'path=' + encode(path), list('open', open),
+    q && 'q=' + encode(q), find && 'find=' + encode(find), list('hide', [...hide]), pane !== 'change' && 'pane=' + pane,
+    span !== 'batch' && 'span=' + span, lineage && 'lineage=' + lineage]
+  return `#/${encode(store ?? '')}?${parts.filter(Boolean).join('&')}`
 }
 
 /** Writes the URL soon: browsers limit how often it may change. */

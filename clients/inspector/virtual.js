@@ -43,8 +43,7 @@ export class VirtualList {
   }
   add(index) {
     const row = this.pool.pop() ?? element('div', { role: this.role, class: 'row ' + this.className }, this.build())
-    row.cells ??= [...row.children]
-    row.style.transform = `translateY(${index * HEIGHT}px)`
+    row.cells ??= [...row.children]; row.style.transform = `translateY(${index * HEIGHT}px)`
     row.index = index; row.id = `${this.root.id}-${index}`
     row.setAttribute(this.role === 'row' ? 'aria-rowindex' : 'aria-posinset', this.role === 'row' ? index + 2 : index + 1)
     this.rows.set(index, row)

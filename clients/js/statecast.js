@@ -222,12 +222,12 @@ class Connection {
     /** The decoded JSON of an answer. */
     json(url, init) { return this.request(url, init, async (response) => parse(await response.text())); }
 
-    /** Repeats a request until it is answered or refused; calls `interrupted` before each repetition. */
+    /** Repeats a request, with the present body, until it is answered or refused; calls `interrupted` before each repetition. */
     async post(store, route, body, signal, interrupted) {
         const headers = { "Content-Type": "application/json", Statecast: "1" };
         for (let failures = 0; ; failures++) {
             try {
-                return await this.json(this.url(store, route), { method: "POST", headers, body, signal });
+                return await this.json(this.url(store, route), { method: "POST", headers, body: body(), signal });
             } catch (error) {
                 if (signal.aborted || error.code === "protocol" || !isTransient(error)) throw error;
                 await this.pause(failures, error.retryAfter, signal);
@@ -402,7 +402,8 @@ class Following {
                 this.#show(event.status, event);
                 break;
             case "end":
-                stream.end = new StatecastError("connection", text(reason, "the stream ended"), { retryAfter: retry / 1000 });
+                stream.end = reason === "too-large" ? new StatecastError(reason, "a watched value is larger than the gateway sends")
+                    : new StatecastError("connection", text(reason, "the stream ended"), { retryAfter: retry / 1000 });
         }
     }
 
@@ -438,7 +439,7 @@ class Sender {
     #record;
     /** `{ id, opened, next, brokenAt }`. Numbers above `brokenAt` are not repeated, and a new session follows. */
     #session = null;
-    /** The requests without an outcome: their bodies, by number, in order. */
+    /** The actions without an outcome: `{ action, payload }`, by number, in order. */
     #inFlight = new Map();
     #outcomes = new Changes();
     /** One for each request, because Node warns of a signal with many listeners. */
@@ -478,13 +479,11 @@ class Sender {
         }
         const session = this.#session;
         const number = session.next;
-        const [lowest = number] = this.#inFlight.keys();
-        const body = JSON.stringify({ session: session.id, opened: session.opened, number, lowest, action, payload });
         // Before the request, so that no other program uses the number for another action.
-        this.#save({ ...session, next: number + 1 }, [...this.#inFlight, [number, body]]);
+        this.#save({ ...session, next: number + 1 }, [...this.#inFlight, [number, { action, payload }]]);
         session.next += 1;
-        this.#inFlight.set(number, body);
-        return { outcome: this.#deliver(session, number, body, false) };
+        this.#inFlight.set(number, { action, payload });
+        return { outcome: this.#deliver(session, number, false) };
     }
 
     /** Continues the stored session, or begins a new one. */
@@ -493,7 +492,7 @@ class Sender {
         record.isLocked ||= await this.#lock(record.id);
         if (!record.isLocked) this.#record = null;
         if (!record.isLocked) return this.#openSession();
-        const request = JSON.stringify({ session: record.id });
+        const request = () => JSON.stringify({ session: record.id });
         const { session: id, opened } = await this.#connection.post(this.#store, "sessions", request, this.#signal);
         check(id === record.id && isText(opened, openedPattern), "the session and its beginning");
         this.#record = null;
@@ -501,10 +500,9 @@ class Sender {
         const brokenAt = opened === (record.opened ?? opened) ? record.brokenAt : 0;
         this.#session = { id, opened, next: record.next, brokenAt };
         this.#inFlight = new Map(record.pending);
-        for (const [number, body] of record.pending) {
-            const outcome = this.#deliver(this.#session, number, body, true);
+        for (const [number, { action, payload }] of record.pending) {
+            const outcome = this.#deliver(this.#session, number, true);
             outcome.catch(() => {});
-            const { action, payload } = JSON.parse(body);
             notify(this.#options.onResumed, { number, action, payload: decodeValue(payload) }, outcome);
         }
     }
@@ -521,8 +519,14 @@ class Sender {
     }
 
     /** Repeats a request until its outcome is known. */
-    async #deliver(session, number, body, mayHaveArrived) {
-        const details = { number, session: session.id, lineage: session.opened.split(".")[0] };
+    async #deliver(session, number, mayHaveArrived) {
+        const { id, opened } = session;
+        // The present lowest number, because a gateway that has restarted waits for the numbers from it on.
+        const body = () => {
+            const [lowest] = this.#inFlight.keys();
+            return JSON.stringify({ session: id, opened, number, lowest, ...this.#inFlight.get(number) });
+        };
+        const details = { number, session: id, lineage: opened.split(".")[0] };
         const unknown = (message, cause) => new UnknownOutcomeError("unknown-outcome", message, { ...details, cause });
         const interrupted = ({ status }) => {
             if (status !== 429 && status !== 503) mayHaveArrived = true;
@@ -583,8 +587,8 @@ async function randomSession() {
 function readRecord(storage, key) {
     try {
         const record = JSON.parse(storage.getItem(key));
-        const isBody = ([number, body]) => number < record.next && JSON.parse(body).session === record.id;
-        return isText(record.id, /^[0-9a-f]{32}$/) && isCount(record.next) && record.pending.every(isBody) ? record : null;
+        const isAction = ([number, { action, payload }]) => number < record.next && text(action) && payload !== undefined;
+        return isText(record.id, /^[0-9a-f]{32}$/) && isCount(record.next) && record.pending.every(isAction) ? record : null;
     } catch { return null; }
 }
 

@@ -83,7 +83,7 @@ test('Rebound names, foreign pages, requests without the token and frames are re
     assert.equal(await tab.run(() => document.querySelectorAll('#tree .row:not(.more), #log .row:not(.gap)').length), 0)
     await tab.type('wrong')
     await tab.key('Enter')
-    await tab.until('the page says that the token is refused', () => document.querySelector('#token-dialog').open && /refuse/.test(document.querySelector('#token-why').innerText))
+    await tab.until('the page says that the token is refused', () => document.querySelector('#token-dialog').open && /is not the gateway's/.test(document.querySelector('#token-why').innerText))
     await tab.run(() => { document.querySelector('#token').value = ''; document.querySelector('#token').focus() })
     await tab.type(token)
     await tab.key('Enter')

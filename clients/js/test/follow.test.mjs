@@ -162,6 +162,20 @@ test("a gateway that restarts announces it, and the stream is resumed", async (t
     assert.equal((await states.next()).reason, "behind");
 });
 
+test("a stream that ends because a value is too large is not opened again", async (t) => {
+    const gateway = await startGateway(t);
+    const { handle, states, statuses } = follow(t, gateway.client(), ["/n"]);
+    const stream = (await gateway.next()).stream().state(1, { "/n": 1 });
+    await states.next();
+    const reached = handle.reached(2);
+    stream.event("end", { reason: "too-large", retry: 1 });
+    const { status, error } = await statuses.first((each) => ["offline", "closed"].includes(each.status));
+    assert.deepEqual([status, error.code, handle.status], ["closed", "too-large", "closed"]);
+    await assert.rejects(reached, { code: "too-large" });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.equal(gateway.requests.length, 0);
+});
+
 test("a silent connection is replaced", async (t) => {
     const gateway = await startGateway(t);
     const { statuses } = follow(t, gateway.client({ timeout: 30 }), ["/n"]);

@@ -115,6 +115,32 @@ test("a request whose connection is cut is repeated unchanged", async (t) => {
     assert.equal((await promise).revision, 5);
 });
 
+test("a repetition has the lowest number that is then in flight", async (t) => {
+    const gateway = await startGateway(t);
+    const storage = new MemoryStorage();
+    const client = sender(t, gateway.client(), { storage });
+    const results = [client.send("A"), client.send("B"), client.send("C", { $n: 2n ** 60n })];
+    await openSession(gateway);
+    const requests = [await nextAction(gateway), await nextAction(gateway), await nextAction(gateway)];
+    requests.sort((a, b) => a.body.number - b.body.number);
+    apply(requests[0], 1);
+    apply(requests[1], 2);
+    await Promise.all(results.slice(0, 2));
+    // A gateway that has restarted begins the session at `lowest`.
+    requests[2].cut();
+    const again = await nextAction(gateway);
+    assert.deepEqual(again.body, { ...requests[2].body, lowest: 3 });
+    client.close();
+    await assert.rejects(results[2], UnknownOutcomeError);
+    const resumed = new Queue();
+    sender(t, gateway.client(), { storage, onResumed: (action, outcome) => resumed.push(outcome) });
+    await openSession(gateway);
+    const reloaded = await nextAction(gateway);
+    assert.deepEqual(reloaded.body, again.body);
+    apply(reloaded, 3);
+    assert.equal((await resumed.next()).revision, 3);
+});
+
 test("a pending, busy or absent gateway is asked again", async (t) => {
     const gateway = await startGateway(t);
     const promise = sender(t, gateway.client()).send("A");
@@ -357,7 +383,7 @@ test("a number is stored before its request", async (t) => {
     const result = sender(t, client, { storage }).send("A");
     const session = await openSession(gateway);
     const request = await nextAction(gateway);
-    assert.deepEqual(record, { id: session, opened, next: 2, brokenAt: null, pending: [[1, request.text]] });
+    assert.deepEqual(record, { id: session, opened, next: 2, brokenAt: null, pending: [[1, { action: "A", payload: {} }]] });
     apply(request, 1);
     await result;
     assert.deepEqual(JSON.parse([...storage.items.values()][0]).pending, []);
@@ -430,7 +456,8 @@ test("a storage that is full refuses an action without using its number", async 
 test("a damaged record begins a new session", async (t) => {
     const gateway = await startGateway(t);
     const id = "0".repeat(32);
-    for (const record of ["", "{", "null", "5", "{}", `{"id":"${id}","opened":"${opened}","next":2,"brokenAt":null,"pending":[[1,"{}"]]}`]) {
+    for (const record of ["", "{", "null", "5", "{}", `{"id":"${id}","opened":"${opened}","next":2,"brokenAt":null,"pending":[[1,"{}"]]}`,
+        `{"id":"${id}","opened":"${opened}","next":2,"brokenAt":null,"pending":[[1,{"action":"A"}]]}`]) {
         const storage = new MemoryStorage();
         storage.getItem = () => record;
         const result = sender(t, gateway.client(), { storage }).send("A");
