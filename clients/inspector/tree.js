@@ -99,8 +99,15 @@ export class Tree {
         node.pages.push(newPage(node.pages.at(-1).next)); this.visible.set(node.pages.at(-1), node)
       }
     }
-    for (const [page, node] of this.visible) if (page.at !== view.at || (!page.rows && !page.error)) this.load(node, page)
+    for (const [page, node] of this.visible)
+      if ((page.at !== view.at || (!page.rows && !page.error)) && this.isKnown(node)) this.load(node, page)
     this.forget(this.root)
+  }
+  /** Whether the viewed state has the node: parents are read first, since asking for an absent part is an error. */
+  isKnown(node) {
+    if (node === this.root) return true
+    const keys = keysOf(node.path), key = keys.pop(), parent = keys.reduce((each, name) => each?.children.get(name), this.root)
+    return Boolean(parent?.pages.some(page => page.at === view.at && page.rows?.some(row => row.key === key)))
   }
   /** Pages far from the visible ones keep their place and forget their rows. */
   forget(node) {

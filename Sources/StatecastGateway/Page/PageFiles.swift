@@ -12,10 +12,8 @@ import { element, json } from './format.js'
 export async function write(text) {
   try { return await navigator.clipboard.writeText(text) } catch { /* The older way follows. */ }
   const area = document.body.appendChild(element('textarea', { class: 'sr', 'aria-hidden': true }))
-  area.value = text
-  area.select()
-  document.execCommand('copy')
-  area.remove()
+  area.value = text; area.select()
+  document.execCommand('copy'); area.remove()
 }
 
 const quoted = text => /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
@@ -79,7 +77,7 @@ ${actions.map(step).join('\n')}
 """###),
         PageFile("detail.js", ###"""
 // The panes Change and Blame: what an action changed, and which actions changed a path.
-import { view } from './view.js'
+import { url, view } from './view.js'
 import * as format from './format.js'
 import { curl, jsonPatch, sendCommand, swiftTest } from './copy.js'
 
@@ -128,11 +126,12 @@ export class Detail {
     const isRejected = row.status === 'rejected'
     const outcome = isRejected ? [element('span', { class: 'red' }, `rejected ${row.code}`), element('br'), printable(row.message ?? '')]
       : row.status && `applied, revision ${group(row.revision)}`
-    const origin = row.session && `${printable(row.user ?? 'no user')}  session ${row.session.slice(0, 8)}…  number ${group(row.number)}`
+    const { session, number } = row, user = session && printable(row.user ?? 'no user')
+    const origin = session && element('span', { title: session }, `session ${session.slice(0, 8)}…, number ${group(number)}`)
     const payload = row.cut ? `${format.bytes(row.cut)}, which the gateway does not send whole` : json(row.payload ?? null, '', '  ')
     const arrival = delay >= 0 ? `, here ${duration(delay)} later` : ''
-    return section([printable(row.action ?? row.kind), element('span', { class: 'dim' }, place)],
-      pairs([['outcome', outcome], ['from', origin], ['recorded', format.instant(row.time) + arrival]]),
+    return section([printable(row.action ?? row.kind ?? '(not decoded)'), element('span', { class: 'dim' }, place)],
+      pairs([['outcome', outcome], ['from', origin], ['user', user], ['recorded', format.instant(row.time) + arrival]]),
       row.action !== null && element('pre', { tabindex: 0, 'aria-label': 'Payload' }, payload.split('\n').map(printable).join('\n')))
   }
   difference(row, { from, to, patch, next }, isLive) {
@@ -156,44 +155,57 @@ export class Detail {
       patch.length ? table : note('Nothing changed.'), next && note(`Only the first ${group(patch.length)} are shown.`),
       count > 1 && !isLive && note(`This is the change of the whole batch of ${count}: the journal has no state in between.`))
   }
-  copies(row, { from, to }) {
-    const { app } = this, copy = (name, make) => button(name, () => app.copying(make, name))
+  copies(row, { from, to, patch }) {
+    const { app, key } = this, copy = (name, make) => button(name, () => { hold(); app.copying(make, name) })
+    // The pane stays at this action: between pressing a button and releasing it, too.
+    const hold = () => { this.key = key; Object.assign(view, { selected: row.id, follow: false }); app.refresh() }
+    const place = () => ({ at: row.batch.to, path: view.path || patch.find(each => each.op !== 'remove')?.path })
+    const link = () => new URL(url(place()), location.href).href
     const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
     const batch = async () => row.status === 'rejected' ? [row]
       : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
-    return section('Copy as', element('div', { class: 'copy' },
+    return section('Copy as', element('div', { class: 'copy', onpointerdown: hold },
       row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
-      copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', () => location.href)))
+      copy('curl', () => curl(view.store, `diff?from=${from}&to=${to}`)), copy('link', link),
+      row.session && copy('session', () => row.session)))
   }
   async blame() {
     const where = pairs([['path', printable(view.path || '/')], ['at', view.at == null ? 'live' : `revision ${group(view.at)}`]])
     const rows = element('tbody'), text = note(''), more = element('div'), query = { path: view.path, limit: 10, at: view.at }
+    let isExact = true
     const extend = async before => {
       const { changes, searchedTo, boundary, complete, next } = await this.app.get('blame', { ...query, before })
       rows.append(...changes.map(change => this.changed(change)))
-      const ends = { initial: 'the first state', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
-      const end = boundary ? `ended at ${ends[boundary]}, which has no author` : complete ? 'is complete' : 'can go on'
-      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} The search reached ${group(searchedTo)} `
-        + `and ${end}. A hint is an action of a batch of several that mentions the path: the journal has no state in between.`
+      // Fails with a sentence if the state does not have the path.
+      if (!rows.children.length && view.at == null) await this.app.get('state', { path: view.path, limit: 1 })
+      const first = { initial: 'the state with which the store began', snapshot: 'the oldest kept snapshot', restored: 'a restored state' }
+      const end = next && !complete ? `Searched back to revision ${group(searchedTo)}.`
+        : `The whole kept history was searched${first[boundary] ? `; before it is ${first[boundary]}` : ''}.`
+      isExact &&= changes.every(each => each.exact || !each.actions.length)
+      text.textContent = `${rows.children.length ? 'Newest first.' : 'No change was found.'} ${end}`
+        + (isExact ? '' : ' “1 of 3”: the batch has three actions, and the journal does not tell which of them made the change.')
       const failed = error => more.replaceChildren(note(error.message, 'error'), further)
       const further = button('Search further back', () => extend(next).catch(failed))
       more.replaceChildren(...next ? [further] : [])
     }
     await extend()
-    const head = element('tr', {}, ['revision', 'time', 'action', 'user', 'value', ''].map(name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)))
+    const column = name => element(name ? 'th' : 'td', { scope: name && 'col' }, name)
+    const head = element('tr', {}, ['revision', 'time', 'action', 'from', 'value', ''].map(column))
     const table = element('table', { class: 'blame' }, element('thead', {}, head), rows)
     return [section('What last changed this', where), section(null, table, text, more),
       section(null, button('Show its actions in the log', () => this.app.showActions(view.path)))]
   }
-  changed({ revision, batch, time, kind, value, actions, exact }) {
-    const [first] = actions, go = () => this.app.go(batch.to, first?.id)
-    const all = actions.map(each => `${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
-    const shown = { removed: 'removed', 'replaced-above': 'replaced above' }[kind] ?? value?.summary ?? preview(value, 40)
-    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind, first?.user ?? '', shown,
-      exact ? '' : actions.length ? `hint 1/${actions.length}` : 'no action']
+  changed({ revision, batch, time, kind, value, summary, actions, exact }) {
+    const [first] = actions, go = () => { view.pane = 'change'; this.app.go(batch.to, first?.id) }
+    const all = actions.map(each => `${each.session ?? each.kind} ${each.action} ${json(each.payload ?? null)}`).join('\n').slice(0, 2000)
+    const shown = kind === 'removed' ? kind : summary ?? preview(value, 40), verb = shown === format.UNKNOWN ? 'changed' : 'set'
+    const remarks = [!exact && (actions.length ? `1 of ${group(batch.to - batch.from)}` : 'no action'),
+      kind === 'replaced-above' && verb + ' with a part that contains it'].filter(Boolean).join(', ')
+    const cells = [group(revision), clock(time).slice(0, 8), first?.action ?? first?.kind ?? kind,
+      first?.user ?? first?.session?.slice(0, 8) ?? '', shown, remarks]
     return element('tr', { tabindex: 0, title: all, onclick: go, onkeydown: event => { if (event.key === 'Enter') go() } },
-      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim'][index] }, printable(text))))
+      cells.map((text, index) => element('td', { class: ['r', '', '', '', '', 'dim remark'][index] }, printable(text))))
   }
 }
 """###),
@@ -204,11 +216,14 @@ export function parse(text) {
   for (const word of text.trim().split(/\s+/)) {
     const [, minus, key, rest] = word.match(/^(-?)(?:(\w+):)?(.*)$/s)
     const known = key === undefined || (key !== 'undefined' && Object.hasOwn(TESTS, key)), value = known ? rest : key + ':' + rest
-    if (value) terms.push({ not: minus === '-', key: known ? key : undefined, text: value })
+    const isWrong = VALUES[key]?.test(rest) === false
+    const problem = !known ? `no term ${key}: – searched as a text` : isWrong ? `${key}: has no such value` : null
+    if (value) terms.push({ not: minus === '-', key: known ? key : undefined, text: value, problem })
   }
   return terms
 }
 
+const VALUES = { outcome: /^(applied|rejected)$/i, session: /^[0-9a-f]+$/i, delay: /^[<>]?=?\d+(\.\d+)?$/ }
 /** Tests of row `i`, by key. `path:` is answered by the gateway: a row in memory does not say what it changed. */
 const TESTS = {
   path: () => () => true,
@@ -230,7 +245,7 @@ function matching(text, ...columns) {
 
 /** The conjunction of all terms, without hidden types; null if everything passes. Rows whose delay is unknown pass no `delay:`. */
 export function compile(terms, hide) {
-  const tests = terms.filter(term => term.key !== 'path').map(term => {
+  const tests = terms.filter(({ key, problem }) => key !== 'path' && !(key && problem)).map(term => {
     const test = TESTS[term.key](term.text)
     if (term.key === 'delay') return (rows, i) => !Number.isNaN(rows.delay[i]) && test(rows, i) !== term.not
     return term.not ? (rows, i) => !test(rows, i) : test
@@ -240,11 +255,10 @@ export function compile(terms, hide) {
 }
 
 /** The parameters with which the gateway can search the journal for the terms, or null. */
-export function journalQuery(terms) {
+export function journalQuery(terms, searched) {
   const query = {}
-  for (const { not, key, text } of terms) {
-    const isExact = key === 'path' || key === 'session' || (key === 'outcome' && /^(applied|rejected)$/.test(text))
-    if (isExact && !not && !(key in query)) query[key] = text
+  for (const { not, key, text, problem } of terms) {
+    if (key && searched.includes(key) && !not && !problem && !(key in query)) query[key] = key in VALUES ? text.toLowerCase() : text
   }
   return Object.keys(query).length ? query : null
 }
@@ -309,8 +323,7 @@ export function summary(payload, limit = 100) {
     if (isContainer(value) && depth < 3) return Object.keys(value).forEach(key => visit(value[key], key, depth + 1))
     const isName = typeof value === 'string' && !/\s/.test(value)
     const text = isName ? printable(value.slice(0, limit)) : preview(value, limit)
-    parts.push(typeof value === 'string' || !name ? text : name + ' ' + text)
-    length += text.length
+    parts.push(typeof value === 'string' || !name ? text : name + ' ' + text); length += text.length
   }
   visit(payload, '', 0)
   return parts.join(' ').slice(0, limit)
@@ -342,30 +355,25 @@ export const note = (text, kind = '') => element('p', { class: `note ${kind}`, r
 export const setText = (node, text) => { if (node.textContent !== text) node.textContent = text }
 """###),
         PageFile("index.html", ###"""
-<!doctype html>
-<html lang="en"><head>
+<!doctype html><html lang="en"><head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Statecast inspector</title><link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">
 <script type="module" src="main.js"></script>
-</head><body>
-<header class="bar">
+</head><body><header class="bar">
   <span class="mark" aria-hidden="true"></span><b class="brand">statecast</b>
   <label class="store"><span class="sr">Store</span><select id="store"></select></label>
   <div class="tabs" role="tablist" aria-label="View">
     <button role="tab" id="tab-state" aria-controls="view-state" aria-selected="true">State</button>
     <button role="tab" id="tab-peers" aria-controls="view-peers" aria-selected="false">Peers and health
-      <span id="alarm" class="count" hidden></span></button>
-  </div>
+      <span id="alarm" class="count" hidden></span></button></div>
   <dl class="facts" aria-label="Position">
     <div><dt>revision</dt><dd id="f-rev">–</dd></div><div><dt>epoch</dt><dd id="f-epoch">–</dd></div>
     <div><dt>lineage</dt><dd id="f-lineage">–</dd></div><div><dt>actions/s</dt><dd id="f-rate">–</dd></div>
     <div><dt>lag</dt><dd id="f-lag">–</dd></div><div><dt>digest</dt><dd id="f-digest">–</dd></div></dl>
   <span class="grow"></span><span id="live" class="live stale" role="status">connecting</span>
   <span id="mode" class="tag" title="A gateway sends actions only with --allow-send">read only</span>
-  <button id="help" class="icon" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button>
-</header>
-<div class="banners">
-  <div id="notice" class="notice" role="alert" hidden></div>
+  <button id="help" class="icon" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button></header>
+<div class="banners"><div id="notice" class="notice" role="alert" hidden></div>
   <div id="history" class="history" role="status" aria-label="History" hidden>
     <span id="viewed" class="grow"></span><span id="commands" class="commands"></span><button id="history-live">Back to live (Esc)</button>
   </div></div>
@@ -374,6 +382,7 @@ export const setText = (node, text) => { if (node.textContent !== text) node.tex
     <div class="head"><h2>Actions</h2><span id="log-count" class="dim grow"></span>
       <button id="follow" class="small" aria-pressed="true" title="Follow the newest action (f)">follow</button></div>
     <div class="find"><input id="log-filter" type="search" spellcheck="false" autocomplete="off" aria-label="Filter actions"
+      title="terms: outcome: user: session: path: name: code: delay:>20, words, and - before one to negate it"
       placeholder="filter: note  outcome:rejected  user:ana  path:/hosts/web-1"><kbd aria-hidden="true">/</kbd></div>
     <div id="types" class="chips" role="group" aria-label="Action types shown"></div>
     <div class="cols log" aria-hidden="true"><span>revision</span><span>time (UTC)</span><span>action</span><span>from</span>
@@ -390,11 +399,8 @@ export const setText = (node, text) => { if (node.textContent !== text) node.tex
     <div class="head tabs2" role="tablist" aria-label="Details">
       <button role="tab" id="tab-change" data-pane="change" aria-controls="detail" aria-selected="true">Change</button>
       <button role="tab" id="tab-blame" data-pane="blame" aria-controls="detail" aria-selected="false">Blame</button>
-      <button role="tab" id="tab-send" data-pane="send" aria-controls="detail" aria-selected="false" hidden>Send</button>
-    </div>
-    <div id="detail" class="scroll" role="tabpanel" aria-label="Details" tabindex="0"></div>
-  </aside>
-</main>
+      <button role="tab" id="tab-send" data-pane="send" aria-controls="detail" aria-selected="false" hidden>Send</button></div>
+    <div id="detail" class="scroll" role="tabpanel" aria-label="Details" tabindex="0"></div></aside></main>
 <main id="view-peers" role="tabpanel" aria-labelledby="tab-peers" class="peers" hidden>
   <section class="pane" aria-label="Peers">
     <div class="head"><h2>Peers</h2><span id="peer-count" class="dim"></span></div>
@@ -405,16 +411,12 @@ export const setText = (node, text) => { if (node.textContent !== text) node.tex
       <div class="cols peer" role="row" id="peer-cols"></div><div id="peer-list" class="list" role="rowgroup"></div></div>
   </section><section class="pane" aria-label="Health">
     <div class="head"><h2>Health</h2><span id="health-sum" class="dim" role="status"></span></div>
-    <div id="health" class="scroll" tabindex="0" role="region" aria-label="Checks"></div>
-  </section>
-</main>
-<footer id="time" class="time" aria-label="Time">
-  <div class="steps">
+    <div id="health" class="scroll" tabindex="0" role="region" aria-label="Checks"></div></section></main>
+<footer id="time" class="time" aria-label="Time"><div class="steps">
     <button id="step-first" aria-label="Oldest revision" title="Oldest revision">⇤</button>
     <button id="step-back" aria-label="Previous batch" title="Previous batch ([)">‹</button>
     <button id="step-on" aria-label="Next batch" title="Next batch (])">›</button>
-    <button id="golive" class="golive" aria-pressed="true" title="Back to live (Esc)">live</button>
-  </div>
+    <button id="golive" class="golive" aria-pressed="true" title="Back to live (Esc)">live</button></div>
   <div class="track"><canvas id="track" role="slider" tabindex="0" aria-label="Revision" aria-valuenow="0"></canvas></div>
   <label class="goto"><span>revision</span><input id="goto" inputmode="numeric" autocomplete="off" title="Go to revision (g)"></label>
 </footer>
@@ -423,8 +425,7 @@ export const setText = (node, text) => { if (node.textContent !== text) node.tex
 <dialog id="token-dialog" aria-labelledby="token-title"><form id="token-form" class="form" method="dialog">
     <h2 id="token-title">Token</h2><p id="token-why" class="note" role="alert"></p>
     <label for="token">token</label><input id="token" type="password" autocomplete="off" required>
-    <button class="btn main" type="submit">Continue</button></form></dialog>
-</body></html>
+    <button class="btn main" type="submit">Continue</button></form></dialog></body></html>
 """###),
         PageFile("input.js", ###"""
 // Keys, buttons, and the menu of a row of the state.
@@ -435,7 +436,7 @@ import { replicaCommand } from './copy.js'
 const KEYS = [
   ['/', 'filter actions, or peers'], ['s', 'search the state'], ['↑ ↓  or  k j', 'move in the focused list'], ['?', 'this list'],
   ['← →', 'close, open a subtree'], ['Enter', 'go to the revision; open or close a subtree'], ['[  ]', 'previous, next batch'],
-  ['b', 'blame the selected path'], ['g', 'go to a revision'], ['f', 'follow the newest action'], ['1  2', 'state; peers and health'],
+  ['b', 'blame the path'], ['g', 'go to a revision or a time'], ['f', 'follow the newest action'], ['1  2', 'state; peers and health'],
   ['Esc', 'back to live; clear a filter; close a menu'], ['Shift F10', 'menu of the selected path'],
 ]
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 25, PageUp: -25, Home: -1e9, End: 1e9 }
@@ -448,13 +449,20 @@ export function listen(app) {
   })
   later('log-filter', text => app.setFilter(text))
   later('tree-filter', text => app.find(text))
-  $('goto').addEventListener('change', () => {
-    const digits = $('goto').value.replace(/\D/g, '')
-    if (digits) app.go(Number(digits))
+  $('tree-filter').addEventListener('keydown', async ({ key, target }) => {
+    if (key !== 'Enter') return
+    clearTimeout(timers.get(target.id)); await app.find(target.value)
+    const [first] = app.tree.found?.rows ?? [view]
+    if (first) { $('tree').focus(); app.tree.select(first.path) }
+  })
+  $('goto').addEventListener('keydown', event => {
+    if (event.key !== 'Enter') return
+    const text = $('goto').value.trim(), [time, hours, minutes, seconds = 0] = text.match(/^(\d\d?):(\d\d)(?::(\d\d))?$/) ?? []
+    if (time) app.timeline.goTo(hours * 3600 + minutes * 60 + Number(seconds))
+    else if (/^\d[\d,. ]*$/.test(text)) app.go(Number(text.replace(/\D/g, '')))
+    else app.toast('expected a revision, or a time such as 14:05')
     $('goto').blur()
   })
-  // The same revision again is no change.
-  $('goto').addEventListener('keydown', event => { if (event.key === 'Enter') $('goto').blur() })
   const pane = name => () => { view.pane = name; app.refresh() }
   const clicks = {
     'tab-state': () => app.show('state'), 'tab-peers': () => app.show('peers'), help: showKeys, golive: () => app.go(null),
@@ -548,6 +556,8 @@ import { view } from './view.js'
 import { $, clock, duration, element, group, setText } from './format.js'
 
 const MEMORY = 50_000, FOUND = 10_000, PAGE = 500, CHIPS = 12, SLOW = 20, PAUSE = 70
+/** The terms for which the journal is searched; those of names only by the whole name. */
+const EXACT = 'path session outcome', ALL = EXACT + ' name user'
 
 export class Log {
   memory = new ActionRows(MEMORY)
@@ -567,13 +577,13 @@ export class Log {
     })
     $('log').addEventListener('mousedown', event => this.select(this.list.indexOf(event.target)))
     $('log').addEventListener('dblclick', () => this.enter())
-    $('log').addEventListener('scroll', () => this.scrolled(), { passive: true })
-    this.reset()
+    $('log').addEventListener('scroll', () => this.scrolled(), { passive: true }); this.reset()
   }
   reset() {
     this.memory.clear(); this.found = this.query = null
-    if (this.app.has('history')) this.memory.setGap(this.memory.count++, -1)
-    this.applyFilter()
+    this.isNew = this.app.has('history')
+    if (this.isNew) this.memory.setGap(this.memory.count++, -1)
+    this.applyFilter(); this.loadNewest()
   }
   append(actions, skipped) {
     this.memory.append(actions, this.isReconnected ? -1 : skipped); this.isReconnected = false
@@ -588,20 +598,21 @@ export class Log {
   /** The journal's search follows the live state, too. */
   async poll() {
     const { found } = this, last = found ? found.count - 1 : -1
-    if (last < 0 || found.gap[last] || view.at != null || this.loading) return
+    if (!found || (last >= 0 && found.gap[last]) || view.at != null || this.loading) return
     try {
-      const { actions } = await this.app.get('actions', { ...this.query, limit: PAGE, after: found.idOf(last) })
+      const { actions } = await this.app.get('actions', { ...this.query, limit: PAGE, after: last < 0 ? null : found.idOf(last) })
       if (found !== this.found) return
       found.append(actions.reverse(), 0); this.judge()
       this.draws()
     } catch (error) { this.fail(error) }
   }
-  /** `path:` asks the journal; other terms do if `searchesJournal`. */
-  applyFilter(searchesJournal = false) {
-    const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms) : null
-    const query = wanted && ('path' in wanted || searchesJournal) ? wanted : null
-    this.isUnsupported = terms.some(term => term.key === 'path' && (term.not || !query))
-    this.test = compile(terms, view.hide); this.error = null
+  /** `path:` asks the journal; other terms do if `searched`, which names them. */
+  applyFilter(searched = '') {
+    const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms, searched || EXACT) : null
+    const query = wanted && ('path' in wanted || searched) ? wanted : null, [wrong] = terms.filter(term => term.problem)
+    this.problem = terms.some(term => term.key === 'path' && (term.not || !query)) ? 'path: needs a journal, and cannot be negated'
+      : wrong?.problem
+    this.test = compile(terms, view.hide); this.error = null; this.searched = searched
     if (JSON.stringify(query) !== JSON.stringify(this.query) || !query) {
       this.query = query; this.cursors.clear()
       this.searchedTo = undefined; this.found = query && new ActionRows(FOUND)
@@ -639,27 +650,37 @@ export class Log {
     return this.shown[index] === i && index < this.count ? index : -1
   }
   loadVisibleGaps(first, end) {
-    if (this.loading || this.error || (this.test && !this.found)) return
+    if (this.loading || this.error || this.loadNewest()) return
+    if (this.test && !this.found) {
+      // Nothing that is loaded passes.
+      const isEmpty = this.count === 1 && this.rows.gap[this.shown[0]]
+      if (isEmpty && !this.problem && journalQuery(parse(view.q), ALL)) this.applyFilter(ALL)
+      return
+    }
     for (let index = first; index < end; index++) {
       const i = this.shown[index], missing = this.rows.gap[i]
       if (missing && (!view.follow || missing < 0)) return void this.load(i, index <= this.list.top)
     }
   }
+  /** The newest page comes first, also for the chips when a filter or a search needs other rows. */
+  loadNewest() { return this.isNew && (this.load(0, true, null, this.memory), true) }
   /** Loads a page into a gap, from its newer side if `isUpward`, otherwise from its older one, or the rows up to a revision. */
-  async load(g, isUpward = true, at) {
+  async load(g, isUpward = true, at, rows = this.rows) {
     if (!this.app.has('history') || this.loading) return
-    const { rows } = this, older = g > 0 ? rows.idOf(g - 1) : null, newer = g + 1 < rows.count ? rows.idOf(g + 1) : null
+    const older = g > 0 ? rows.idOf(g - 1) : null, newer = g + 1 < rows.count ? rows.idOf(g + 1) : null
     const isAfter = at == null && older !== null && (!isUpward || !newer), next = isAfter ? older : newer
-    const place = at != null ? { at } : next && { [isAfter ? 'after' : 'before']: this.cursors.get(next) ?? next }
+    const place = at != null ? { at } : { [isAfter ? 'after' : 'before']: this.cursors.get(next) ?? next }
+    const isFound = rows === this.found
     this.loading = true
     try {
-      const answer = await this.app.get('actions', { ...this.query, limit: PAGE, ...place })
+      const answer = await this.app.get('actions', { ...isFound && this.query, limit: PAGE, ...place })
       const found = answer.actions.reverse(), isOpen = answer.next !== null
       g = older !== null ? rows.find(older) + 1 : newer !== null ? rows.find(newer) - 1 : 0
-      if (rows !== this.rows || !rows.gap[g]) return
+      if (rows === this.memory) this.isNew = false
+      if ((rows !== this.memory && rows !== this.found) || !rows.gap[g]) return
       const cursor = (isAfter ? found.at(-1) : found[0])?.id ?? next
-      if (isOpen && cursor) this.cursors.set(cursor, answer.next)
-      this.searchedTo = isOpen ? answer.searchedTo?.revision : null
+      if (isOpen) this.cursors.set(cursor, answer.next)
+      if (isFound) this.searchedTo = isOpen ? answer.searchedTo?.revision : null
       this.keepView(() => {
         rows.fill(g, found, !isAfter && isOpen, isAfter ? isOpen : at != null)
         if (rows.isFull) rows.evict(g, true)
@@ -706,7 +727,7 @@ export class Log {
   }
   openGap(i) {
     this.error = null
-    if (this.test && !this.found && i === 0 && journalQuery(parse(view.q))) this.applyFilter(true)
+    if (this.test && !this.found && i === 0 && journalQuery(parse(view.q), EXACT)) this.applyFilter(EXACT)
     else this.load(i, false)
   }
   move(step) {
@@ -757,9 +778,10 @@ export class Log {
     return this.test ? `${what} are not loaded, and not filtered; press to load` : `${what} are not loaded`
   }
   heads() {
-    const all = this.rows.count - (this.rows.gap[0] ? 1 : 0), count = this.count - (this.rows.gap[this.shown[0]] ? 1 : 0)
-    setText($('log-count'), this.isUnsupported ? 'path: needs a journal, and cannot be negated'
-      : this.found ? `${group(count)} found${this.searchedTo === null ? '' : ' so far'}`
+    const all = this.rows.count - (this.rows.gap[0] ? 1 : 0), count = this.count && this.count - (this.rows.gap[this.shown[0]] ? 1 : 0)
+    const names = Object.keys(this.query ?? {}).filter(key => !EXACT.includes(key)).join(', ')
+    setText($('log-count'), this.problem ? this.problem
+      : this.found ? `${group(count)} found${this.searchedTo === null ? '' : ' so far'}${names && `, by the whole ${names}`}`
       : this.test ? `${group(count)} of ${group(all)}` : `last ${group(all)}`)
     $('follow').setAttribute('aria-pressed', view.follow)
   }
@@ -783,7 +805,7 @@ export class Log {
     const others = [...this.chips.keys()].filter(other => other !== null && other !== name)
     if (isOnly) view.hide = new Set(others.every(other => view.hide.has(other)) ? [] : others)
     else if (!view.hide.delete(name)) view.hide.add(name)
-    this.applyFilter(this.found !== null); this.app.refresh()
+    this.applyFilter(this.found ? this.searched : ''); this.app.refresh()
   }
 }
 """###),
@@ -802,6 +824,8 @@ import { listen, Menu } from './input.js'
 import { $, button, clock, duration, element, group, printable, setText, UNKNOWN } from './format.js'
 
 const TOKEN = 'statecast token', TICK = 500, RATE_WINDOW = 3000
+const REFUSED = "This token is not the gateway's. Use the link that it prints at its start, or the content of its --token-file; "
+  + 'without that file each start makes another one.'
 
 class Inspector {
   view = view
@@ -839,12 +863,12 @@ class Inspector {
       $('store').replaceChildren(...stores.map(({ store }) => element('option', { value: store }, printable(store))))
       await this.open(chosen ?? stores[0])
     } catch (error) {
-      if (error.status === 401) return this.refused(error)
+      if (error.status === 401) return this.refused()
       this.notice(`${error.message}. The page tries again.`)
       this.retry = setTimeout(() => this.begin(), 1000 * (error.retryAfter ?? 2))
     }
   }
-  refused({ message }) { this.askToken(`The gateway refuses this token: ${message}`) }
+  refused() { this.askToken(REFUSED) }
   askToken(message) {
     this.following?.close()
     this.token = null; setText($('token-why'), message)
@@ -875,7 +899,7 @@ class Inspector {
     this.following = this.client.follow(this.store, [], null, {
       onLog: (actions, { skipped }) => this.arrived(actions, skipped),
       onStatus: (status, { why, error }) => {
-        if (error?.status === 401) return this.refused(error)
+        if (error?.status === 401) return this.refused()
         if (wasOffline) this.log.reconnected()
         wasOffline = status === 'offline'
         this.status = { status, why: why ?? error?.message }; this.heads()
@@ -892,7 +916,7 @@ class Inspector {
       if (store !== this.store) throw Error('The page shows another store now')
       return answer
     } catch (error) {
-      if (error.status === 401) this.refused(error)
+      if (error.status === 401) this.refused()
       error.isTemporary = error.status == null || error.status === 429 || error.status >= 500
       throw error
     }
@@ -901,8 +925,7 @@ class Inspector {
     this.log.append(actions, skipped)
     const last = actions.at(-1)
     this.live.revision = Math.max(last?.update?.to ?? last?.revision ?? 0, this.live.revision)
-    this.delay = last?.delay
-    this.arrivals.push([performance.now(), actions.length + skipped])
+    this.delay = last?.delay; this.arrivals.push([performance.now(), actions.length + skipped])
     this.headsSoon()
   }
   /** The live position in an answer. */
@@ -939,9 +962,10 @@ class Inspector {
   }
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
   async go(revision, id = null) {
-    if (revision == null || revision > (this.live.revision ?? Infinity)) {
-      Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' })
-      this.refresh()
+    const isBeyond = revision > (this.live.revision ?? Infinity)
+    if (isBeyond) this.toast(`There is no revision ${group(revision)} yet; showing live`)
+    if (revision == null || isBeyond) {
+      Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' }); this.refresh()
       return this.log.list.scrollToEnd()
     }
     if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
@@ -953,8 +977,7 @@ class Inspector {
     if (at !== view.at) return
     if (i >= 0) {
       if (rows === memory) view.at = rows.to[i]
-      view.selected ??= rows.idOf(i)
-      this.atTime = rows.time[i]
+      view.selected ??= rows.idOf(i); this.atTime = rows.time[i]
     }
     if (view.selected) this.log.reveal()
     this.refresh()
@@ -975,15 +998,14 @@ class Inspector {
   show(name) { view.name = name; this.refresh(); this.peers.refresh() }
   async copying(make, name) {
     try {
-      this.copied = await make()
-      await write(this.copied)
+      this.copied = await make(); await write(this.copied)
       this.toast('copied ' + name)
     } catch (error) { this.notice(`${name}: ${error.message}`) }
   }
   toast(text) {
     setText($('toast'), text); $('toast').hidden = false
     clearTimeout(this.toastTimer)
-    this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 1500)
+    this.toastTimer = setTimeout(() => { $('toast').hidden = true }, 2500)
   }
   notice(text, more) {
     $('notice').hidden = !text
@@ -1036,14 +1058,14 @@ window.inspector = new Inspector()
 // Peers sorted by lag, and health: checks with a fixed meaning, series, and the gateway itself.
 import { VirtualList } from './virtual.js'
 import { view } from './view.js'
-import { $, bytes, duration, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
+import { $, bytes, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
 
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
 const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
-  ['status', 'status', String], ['lag', 'revisions behind', group], ['delay', 'delay', duration], ['heard', 'heard', duration],
-  ['rate', 'actions/s', number]]
-const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number], ['updateBytes', 'update bytes', bytes],
-  ['lag', 'revisions behind, worst replica', group]]
+  ['status', 'status', String], ['lag', 'revisions behind', group], ['rate', 'actions/s', number]]
+/** Sums of each interval are shown as rates; lag is the most of each. */
+const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number],
+  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, worst replica', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
@@ -1108,21 +1130,20 @@ export class Peers {
   }
   charts(series) {
     const charts = SERIES.filter(([key]) => series[key]?.some(value => value !== null)).map(([key, title, format]) => {
-      const values = series[key], last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
+      const seconds = key === 'lag' ? 1 : series.interval / 1000, values = series[key].map(value => value === null ? null : value / seconds)
+      const last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
       return element('div', { class: 'chart' }, element('div', {}, element('span', {}, title), element('b', {}, last)),
         element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
           element('path', { d: line(values) })))
     })
     return section('Last 15 minutes', charts.length ? element('div', { class: 'charts' }, charts) : 'Not known yet.')
   }
-  gateway({ version, process, memory, since, connections, streams, history }) {
+  gateway({ version, process, memory, since, connections, streams }) {
     const used = ([count, most]) => `${group(count)} of ${group(most)}`
     const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
       element('div', {}, printable(`${address}  ${open} streams, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
     return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
-      ['connections', used(connections)], ['streams', used(streams)], ['clients', clients],
-      ['history', history ? `${group(history.oldest)} to live, ${group(history.records)} records, ${bytes(history.bytes)}` : 'no journal'],
-      ['snapshots', history && group(history.snapshots)], ['epochs', history && group(history.epochs)]]))
+      ['connections', used(connections)], ['streams', used(streams)], ['clients', clients]]))
   }
 }
 
@@ -1135,7 +1156,7 @@ function line(values) {
 """###),
         PageFile("rows.js", ###"""
 // Actions in memory, in the order of the journal, in columns. Where actions are missing, one row is a gap.
-import { summary, bytes } from './format.js'
+import { bytes, printable, summary } from './format.js'
 
 const SLACK = 5000, NUMBERS = ['order', 'revision', 'from', 'to', 'time'], TEXTS = ['action', 'code', 'user', 'session', 'text']
 const BATCH = 2 ** 20
@@ -1189,20 +1210,17 @@ export class ActionRows {
     const { update } = row, batch = update ?? row.batch
     const numbers = [orderOf(update ? update.to + '.0' : row.id), update ? update.to : row.revision, batch.from, batch.to, row.time]
     NUMBERS.forEach((name, n) => { this[name][i] = numbers[n] })
-    this.action[i] = update ? 'update' : row.action ?? `(${row.kind})`
-    this.code[i] = row.code ?? ''
-    this.user[i] = row.user ?? ''
+    this.action[i] = update ? 'update' : row.action ?? `(${row.kind ?? 'not decoded'})`
+    this.code[i] = row.code ?? ''; this.user[i] = row.user ?? ''
     this.session[i] = row.session?.slice(0, 8) ?? ''
-    this.text[i] = update ? `${row.ops} changes` : row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
-    this.delay[i] = row.delay ?? NaN
-    this.isRejected[i] = Number(row.status === 'rejected')
-    this.gap[i] = 0
-    this.tally(i, 1)
+    const payload = row.cut ? `payload of ${bytes(row.cut)}` : summary(row.payload)
+    this.text[i] = update ? `${row.ops} changes` : row.action === null && row.message ? printable(row.message).slice(0, 200) : payload
+    this.delay[i] = row.delay ?? NaN; this.isRejected[i] = Number(row.status === 'rejected')
+    this.gap[i] = 0; this.tally(i, 1)
   }
   setGap(i, missing) {
     for (const name of TEXTS) this[name][i] = ''
-    this.gap[i] = missing
-    this.isRejected[i] = 0
+    this.gap[i] = missing; this.isRejected[i] = 0
     this.order[i] = i ? this.order[i - 1] + 0.5 : -1
     this.revision[i] = this.to[i] = i ? this.to[i - 1] : 0
   }
@@ -1326,28 +1344,28 @@ export class Send {
 }
 * { box-sizing: border-box; } html, body { height: 100%; margin: 0; }
 body { display: grid; grid-template-rows: auto auto minmax(0, 1fr) auto; overflow: hidden; }
-body { background: var(--bg); color: var(--text); font: 12px/1.4 var(--ui); }
-h2, h3 { font-size: 12px; font-weight: 600; margin: 0; } button, input, select, textarea { font: inherit; color: inherit; }
+body { background: var(--bg); color: var(--text); font: 12px/1.4 var(--ui); } h2, h3 { font-size: 12px; font-weight: 600; margin: 0; }
+button, input, select, textarea { font: inherit; color: inherit; }
 button { border: 1px solid var(--line); border-radius: 4px; background: none; padding: 1px 8px; cursor: pointer; white-space: nowrap; }
 button:hover { background: var(--hover); }
 input, select, textarea { border: 1px solid var(--line); border-radius: 4px; background: var(--soft); padding: 2px 7px; }
-input, select, textarea, dd, .mono { font-family: var(--mono); font-size: 11.5px; }
-:focus { outline: none; } :focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
-[hidden] { display: none !important; } .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.grow { flex: 1; } .dim { color: var(--dim); font-weight: 400; } .red, .error { color: var(--red); } .green { color: var(--green); }
+input, select, textarea, dd, .mono { font-family: var(--mono); font-size: 11.5px; } :focus { outline: none; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; } [hidden] { display: none !important; }
+.sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); } .grow { flex: 1; }
+.dim { color: var(--dim); font-weight: 400; } .red, .error { color: var(--red); } .green { color: var(--green); }
 kbd { font: 10.5px var(--mono); color: var(--faint); border: 1px solid var(--line); border-radius: 3px; padding: 0 4px; }
 /* Bar */
 .bar { display: flex; align-items: center; gap: 12px; min-height: 40px; padding: 0 12px; white-space: nowrap; }
 .bar, .time { background: var(--panel); border-bottom: 1px solid var(--line); }
-.mark { width: 14px; height: 14px; border-block: 5px double var(--accent); }
-.brand { font-weight: 650; margin-left: -5px; } .tabs, .tabs2 { display: flex; align-self: stretch; }
+.mark { width: 14px; height: 14px; border-block: 5px double var(--accent); } .brand { font-weight: 650; margin-left: -5px; }
+.tabs, .tabs2 { display: flex; align-self: stretch; }
 [role=tab] { border: 0; border-radius: 0; padding: 0 10px; color: var(--dim); border-block: 2px solid transparent; }
 [role=tab][aria-selected=true] { color: var(--text); border-bottom-color: var(--accent); font-weight: 600; }
 .count { margin-left: 6px; padding: 0 5px; border-radius: 8px; background: var(--amber-soft); color: var(--amber); }
 .facts { display: flex; margin: 0 0 0 4px; min-width: 0; overflow: hidden; }
 .facts div { display: flex; gap: 6px; align-items: baseline; padding: 0 11px; border-left: 1px solid var(--line); }
-.facts dt { color: var(--dim); } .facts dd { margin: 0; } #f-rev { min-width: 7ch; }
-#f-rate, #f-lag { min-width: 5ch; text-align: right; } .live { display: flex; align-items: center; gap: 6px; color: var(--dim); }
+.facts dt { color: var(--dim); } .facts dd { margin: 0; } #f-rev { min-width: 7ch; } #f-rate, #f-lag { min-width: 5ch; text-align: right; }
+.live { display: flex; align-items: center; gap: 6px; color: var(--dim); }
 .live::before { content: ""; width: 7px; height: 7px; border-radius: 50%; background: var(--green); }
 .live.stale::before { background: var(--amber); border-radius: 0; } .live.hist::before { background: var(--accent); }
 .tag { border: 1px solid var(--line); border-radius: 4px; padding: 1px 7px; color: var(--dim); }
@@ -1364,9 +1382,9 @@ main { display: grid; gap: 1px; background: var(--line); min-height: 0; }
 .head { display: flex; align-items: center; gap: 8px; height: 32px; padding: 0 10px; flex: none; white-space: nowrap; }
 .head.tabs2 { gap: 0; border-bottom: 1px solid var(--line); padding: 0 4px; align-self: auto; } .tabs2 button { height: 100%; }
 .small[aria-pressed=true] { color: var(--accent); border-color: var(--accent); background: var(--accent-soft); }
-.find { position: relative; padding: 0 10px 6px; flex: none; }
-.find input { width: 100%; height: 25px; padding-right: 26px; } .find input::placeholder { color: var(--faint); }
-.find kbd { position: absolute; right: 16px; top: 5px; } .find input:focus + kbd { display: none; }
+.find { position: relative; padding: 0 10px 6px; flex: none; } .find input { width: 100%; height: 25px; padding-right: 26px; }
+.find input::placeholder { color: var(--faint); } .find kbd { position: absolute; right: 16px; top: 5px; }
+.find input:focus + kbd { display: none; }
 .chips { display: flex; flex-wrap: wrap; gap: 4px; padding: 0 10px 6px; max-height: 78px; overflow: auto; flex: none; }
 .chips button { padding: 0 6px; height: 20px; font: 11px var(--mono); }
 .chips .n { color: var(--faint); margin-left: 6px; display: inline-block; }
@@ -1395,41 +1413,41 @@ main { display: grid; gap: 1px; background: var(--line); min-height: 0; }
 .tree { grid-template-columns: minmax(0, 1fr) 24ch; column-gap: 12px; }
 .tree .tw { display: inline-block; width: 16px; color: var(--faint); text-align: center; cursor: pointer; }
 .tree .pulse { display: inline-block; width: 5px; height: 5px; border-radius: 50%; background: var(--accent); margin: 0 5px 2px -1px; }
-.tree .v { color: var(--dim); margin-left: 2ch; } .tree .v.str { color: var(--text); }
-.tree .v.lit { color: var(--accent); } .tree .b { color: var(--faint); } .tree .b.hot { color: var(--text); }
-.tree.more { color: var(--accent); } mark { background: var(--amber-soft); color: inherit; text-decoration: underline; }
+.tree .v { color: var(--dim); margin-left: 2ch; } .tree .v.str { color: var(--text); } .tree .v.lit { color: var(--accent); }
+.tree .b { color: var(--faint); } .tree .b.hot { color: var(--text); } .tree.more { color: var(--accent); }
+mark { background: var(--amber-soft); color: inherit; text-decoration: underline; }
 /* Details */
 .sec { padding: 10px 12px; border-bottom: 1px solid var(--line); }
 .sec h3 { margin-bottom: 6px; display: flex; gap: 8px; align-items: center; }
-.meta { display: grid; grid-template-columns: 82px minmax(0, 1fr); gap: 2px 10px; margin: 0; }
-.meta dt { color: var(--dim); } .meta dd { margin: 0; overflow-wrap: anywhere; }
+.meta { display: grid; grid-template-columns: 82px minmax(0, 1fr); gap: 2px 10px; margin: 0; } .meta dt { color: var(--dim); }
+.meta dd { margin: 0; overflow-wrap: anywhere; }
 pre { margin: 8px 0 0; padding: 7px 9px; background: var(--soft); border: 1px solid var(--line); font: 11px/1.5 var(--mono); }
 pre { overflow: auto; max-height: 180px; } .seg { display: flex; border: 1px solid var(--line); border-radius: 4px; overflow: hidden; }
 .seg button { border: 0; border-radius: 0; height: 20px; color: var(--dim); }
 .seg button[aria-pressed=true] { background: var(--accent-soft); color: var(--accent); } .copy { display: flex; flex-wrap: wrap; gap: 4px; }
 .btn.main { background: var(--accent); border-color: var(--accent); color: var(--accent-text); }
-button:disabled { opacity: .6; cursor: not-allowed; }
-.note { color: var(--dim); margin: 8px 0 0; } .note.error { color: var(--red); overflow-wrap: anywhere; }
-.note:empty { display: none; } .why { padding: 0 10px 6px; margin: 0; }
+button:disabled { opacity: .6; cursor: not-allowed; } .note { color: var(--dim); margin: 8px 0 0; }
+.note.error { color: var(--red); overflow-wrap: anywhere; } .note:empty { display: none; } .why { padding: 0 10px 6px; margin: 0; }
 table { font: 11.5px/19px var(--mono); width: 100%; border-collapse: collapse; }
 td, th { padding: 0 5px; text-align: left; font-weight: 400; white-space: nowrap; }
-td, th { overflow: hidden; text-overflow: ellipsis; max-width: 120px; }
-.diff { table-layout: fixed; } .diff .p th { padding: 5px 6px 1px 0; } .diff td:first-child { padding-left: 14px; }
-.diff .path { width: 42%; } .diff .sign { width: 3ch; } .diff .ar { padding: 0; text-align: center; color: var(--dim); }
+td, th { overflow: hidden; text-overflow: ellipsis; max-width: 120px; } .diff { table-layout: fixed; }
+.diff .p th { padding: 5px 6px 1px 0; } .diff td:first-child { padding-left: 14px; } .diff .path { width: 42%; } .diff .sign { width: 3ch; }
+.diff .ar { padding: 0; text-align: center; color: var(--dim); }
 .diff .old { background: var(--red-soft); color: var(--red); text-align: right; }
 .diff .new { background: var(--green-soft); color: var(--green); } .blame th { color: var(--faint); font: 11px var(--ui); }
 .blame tr[tabindex]:hover { background: var(--hover); cursor: pointer; } .blame .r { text-align: right; }
+.blame .remark { white-space: normal; min-width: 11ch; font: 11px/1.3 var(--ui); }
 .form { display: grid; grid-template-columns: 80px minmax(0, 1fr); gap: 6px 10px; align-items: start; }
 .form > :is(.note, .copy, h2, button) { grid-column: 1 / -1; margin: 0; }
 /* Peers */
 .grid { display: flex; flex-direction: column; flex: 1; min-height: 0; }
-.peer { grid-template-columns: minmax(100px, 1.3fr) 8ch minmax(70px, 1fr) 17ch 7ch minmax(110px, 1fr) 8ch 8ch 8ch; column-gap: 10px; }
+.peer { grid-template-columns: minmax(100px, 1.3fr) 8ch minmax(70px, 1fr) 17ch 7ch minmax(110px, 1fr) 8ch; column-gap: 10px; }
 .cols.peer [aria-sort=descending] { color: var(--text); font-weight: 600; } .cols.peer [aria-sort=descending]::after { content: " ↓"; }
-.peer :is(.kind, .user, .address) { color: var(--dim); } .peer > :is(.delay, .heard, .rate) { text-align: right; }
+.peer :is(.kind, .user, .address) { color: var(--dim); } .peer > .rate { text-align: right; }
 .row .status { color: var(--green); } .row .lag { display: flex; align-items: center; gap: 8px; }
 .lag b { font-weight: 400; width: 8ch; text-align: right; } .lag svg { flex: 1; height: 6px; fill: var(--bar); }
-.warn .lag svg { fill: var(--amber); } .bad .lag svg { fill: var(--red); }
-.peer.warn .status { color: var(--amber); } .peer.bad .status { color: var(--red); font-weight: 600; } .checks { font: inherit; }
+.warn .lag svg { fill: var(--amber); } .bad .lag svg { fill: var(--red); } .peer.warn .status { color: var(--amber); }
+.peer.bad .status { color: var(--red); font-weight: 600; } .checks { font: inherit; }
 .checks td { padding: 3px 6px 3px 0; vertical-align: top; white-space: normal; max-width: none; } .checks td:first-child { width: 22px; }
 .checks td:last-child { color: var(--dim); font: 11.5px var(--mono); text-align: right; white-space: nowrap; }
 .checks small { display: block; color: var(--dim); font-size: 11.5px; }
@@ -1443,8 +1461,8 @@ td, th { overflow: hidden; text-overflow: ellipsis; max-width: 120px; }
 /* Time, and what lies above the page */
 .time { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: 12px; align-items: center; height: 64px; padding: 0 12px; }
 .steps { display: flex; gap: 3px; } .steps button { height: 24px; color: var(--dim); }
-.steps .golive[aria-pressed=true] { color: var(--green); border-color: currentColor; }
-.track { height: 52px; } .track canvas { width: 100%; height: 100%; display: block; cursor: col-resize; }
+.steps .golive[aria-pressed=true] { color: var(--green); border-color: currentColor; } .track { height: 52px; }
+.track canvas { width: 100%; height: 100%; display: block; cursor: col-resize; }
 .goto { display: flex; gap: 6px; align-items: center; color: var(--dim); }
 .goto input { width: 92px; text-align: right; color: var(--text); }
 .menu, dialog { background: var(--panel); color: var(--text); border: 1px solid var(--line); border-radius: 6px; }
@@ -1510,6 +1528,12 @@ export class Timeline {
     const [first, last] = this.range ?? [0, 0]
     if (Math.abs(step) === 1) this.app.step(step)
     else if (this.data) this.app.go(Math.max(first, Math.min(last, (view.at ?? last) + step)))
+  }
+  /** Goes to the interval of a time of day in UTC, of the last 24 hours. */
+  goTo(seconds) {
+    const now = Date.now(), today = now - now % 864e5 + seconds * 1000, time = today > now ? today - 864e5 : today
+    const [from] = this.data?.buckets.findLast(([, begin]) => begin <= time) ?? []
+    from === undefined ? this.app.toast('The history does not have this time') : this.app.go(from)
   }
   first() { if (this.data) this.app.go(this.data.oldest) }
   schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
@@ -1671,8 +1695,15 @@ export class Tree {
         node.pages.push(newPage(node.pages.at(-1).next)); this.visible.set(node.pages.at(-1), node)
       }
     }
-    for (const [page, node] of this.visible) if (page.at !== view.at || (!page.rows && !page.error)) this.load(node, page)
+    for (const [page, node] of this.visible)
+      if ((page.at !== view.at || (!page.rows && !page.error)) && this.isKnown(node)) this.load(node, page)
     this.forget(this.root)
+  }
+  /** Whether the viewed state has the node: parents are read first, since asking for an absent part is an error. */
+  isKnown(node) {
+    if (node === this.root) return true
+    const keys = keysOf(node.path), key = keys.pop(), parent = keys.reduce((each, name) => each?.children.get(name), this.root)
+    return Boolean(parent?.pages.some(page => page.at === view.at && page.rows?.some(row => row.key === key)))
   }
   /** Pages far from the visible ones keep their place and forget their rows. */
   forget(node) {
@@ -1854,17 +1885,16 @@ export function readURL() {
     pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
     lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
   })
-  view.follow = view.at == null
-  known = location.hash
+  view.follow = view.at == null; known = location.hash
 }
 
-export function url() {
-  const parts = [
-    view.name === 'peers' && 'view=peers', view.at != null && 'at=' + view.at, view.path && 'path=' + encode(view.path),
-    list('open', view.open), view.q && 'q=' + encode(view.q), view.find && 'find=' + encode(view.find), list('hide', [...view.hide]),
-    view.pane !== 'change' && 'pane=' + view.pane, view.span !== 'batch' && 'span=' + view.span, view.lineage && 'lineage=' + view.lineage,
-  ]
-  return `#/${encode(view.store ?? '')}?${parts.filter(Boolean).join('&')}`
+/** The URL of the view, with other values of some of its members. */
+export function url(changes) {
+  const { store, name, at, path, open, q, find, hide, pane, span, lineage } = { ...view, ...changes }
+  const parts = [name === 'peers' && 'view=peers', at != null && 'at=' + at, path && 'path=' + encode(path), list('open', open),
+    q && 'q=' + encode(q), find && 'find=' + encode(find), list('hide', [...hide]), pane !== 'change' && 'pane=' + pane,
+    span !== 'batch' && 'span=' + span, lineage && 'lineage=' + lineage]
+  return `#/${encode(store ?? '')}?${parts.filter(Boolean).join('&')}`
 }
 
 /** Writes the URL soon: browsers limit how often it may change. */
@@ -1922,8 +1952,7 @@ export class VirtualList {
   }
   add(index) {
     const row = this.pool.pop() ?? element('div', { role: this.role, class: 'row ' + this.className }, this.build())
-    row.cells ??= [...row.children]
-    row.style.transform = `translateY(${index * HEIGHT}px)`
+    row.cells ??= [...row.children]; row.style.transform = `translateY(${index * HEIGHT}px)`
     row.index = index; row.id = `${this.root.id}-${index}`
     row.setAttribute(this.role === 'row' ? 'aria-rowindex' : 'aria-posinset', this.role === 'row' ? index + 2 : index + 1)
     this.rows.set(index, row)
@@ -2168,12 +2197,12 @@ class Connection {
     /** The decoded JSON of an answer. */
     json(url, init) { return this.request(url, init, async (response) => parse(await response.text())); }
 
-    /** Repeats a request until it is answered or refused; calls `interrupted` before each repetition. */
+    /** Repeats a request, with the present body, until it is answered or refused; calls `interrupted` before each repetition. */
     async post(store, route, body, signal, interrupted) {
         const headers = { "Content-Type": "application/json", Statecast: "1" };
         for (let failures = 0; ; failures++) {
             try {
-                return await this.json(this.url(store, route), { method: "POST", headers, body, signal });
+                return await this.json(this.url(store, route), { method: "POST", headers, body: body(), signal });
             } catch (error) {
                 if (signal.aborted || error.code === "protocol" || !isTransient(error)) throw error;
                 await this.pause(failures, error.retryAfter, signal);
@@ -2348,7 +2377,8 @@ class Following {
                 this.#show(event.status, event);
                 break;
             case "end":
-                stream.end = new StatecastError("connection", text(reason, "the stream ended"), { retryAfter: retry / 1000 });
+                stream.end = reason === "too-large" ? new StatecastError(reason, "a watched value is larger than the gateway sends")
+                    : new StatecastError("connection", text(reason, "the stream ended"), { retryAfter: retry / 1000 });
         }
     }
 
@@ -2384,7 +2414,7 @@ class Sender {
     #record;
     /** `{ id, opened, next, brokenAt }`. Numbers above `brokenAt` are not repeated, and a new session follows. */
     #session = null;
-    /** The requests without an outcome: their bodies, by number, in order. */
+    /** The actions without an outcome: `{ action, payload }`, by number, in order. */
     #inFlight = new Map();
     #outcomes = new Changes();
     /** One for each request, because Node warns of a signal with many listeners. */
@@ -2424,13 +2454,11 @@ class Sender {
         }
         const session = this.#session;
         const number = session.next;
-        const [lowest = number] = this.#inFlight.keys();
-        const body = JSON.stringify({ session: session.id, opened: session.opened, number, lowest, action, payload });
         // Before the request, so that no other program uses the number for another action.
-        this.#save({ ...session, next: number + 1 }, [...this.#inFlight, [number, body]]);
+        this.#save({ ...session, next: number + 1 }, [...this.#inFlight, [number, { action, payload }]]);
         session.next += 1;
-        this.#inFlight.set(number, body);
-        return { outcome: this.#deliver(session, number, body, false) };
+        this.#inFlight.set(number, { action, payload });
+        return { outcome: this.#deliver(session, number, false) };
     }
 
     /** Continues the stored session, or begins a new one. */
@@ -2439,7 +2467,7 @@ class Sender {
         record.isLocked ||= await this.#lock(record.id);
         if (!record.isLocked) this.#record = null;
         if (!record.isLocked) return this.#openSession();
-        const request = JSON.stringify({ session: record.id });
+        const request = () => JSON.stringify({ session: record.id });
         const { session: id, opened } = await this.#connection.post(this.#store, "sessions", request, this.#signal);
         check(id === record.id && isText(opened, openedPattern), "the session and its beginning");
         this.#record = null;
@@ -2447,10 +2475,9 @@ class Sender {
         const brokenAt = opened === (record.opened ?? opened) ? record.brokenAt : 0;
         this.#session = { id, opened, next: record.next, brokenAt };
         this.#inFlight = new Map(record.pending);
-        for (const [number, body] of record.pending) {
-            const outcome = this.#deliver(this.#session, number, body, true);
+        for (const [number, { action, payload }] of record.pending) {
+            const outcome = this.#deliver(this.#session, number, true);
             outcome.catch(() => {});
-            const { action, payload } = JSON.parse(body);
             notify(this.#options.onResumed, { number, action, payload: decodeValue(payload) }, outcome);
         }
     }
@@ -2467,8 +2494,14 @@ class Sender {
     }
 
     /** Repeats a request until its outcome is known. */
-    async #deliver(session, number, body, mayHaveArrived) {
-        const details = { number, session: session.id, lineage: session.opened.split(".")[0] };
+    async #deliver(session, number, mayHaveArrived) {
+        const { id, opened } = session;
+        // The present lowest number, because a gateway that has restarted waits for the numbers from it on.
+        const body = () => {
+            const [lowest] = this.#inFlight.keys();
+            return JSON.stringify({ session: id, opened, number, lowest, ...this.#inFlight.get(number) });
+        };
+        const details = { number, session: id, lineage: opened.split(".")[0] };
         const unknown = (message, cause) => new UnknownOutcomeError("unknown-outcome", message, { ...details, cause });
         const interrupted = ({ status }) => {
             if (status !== 429 && status !== 503) mayHaveArrived = true;
@@ -2529,8 +2562,8 @@ async function randomSession() {
 function readRecord(storage, key) {
     try {
         const record = JSON.parse(storage.getItem(key));
-        const isBody = ([number, body]) => number < record.next && JSON.parse(body).session === record.id;
-        return isText(record.id, /^[0-9a-f]{32}$/) && isCount(record.next) && record.pending.every(isBody) ? record : null;
+        const isAction = ([number, { action, payload }]) => number < record.next && text(action) && payload !== undefined;
+        return isText(record.id, /^[0-9a-f]{32}$/) && isCount(record.next) && record.pending.every(isAction) ? record : null;
     } catch { return null; }
 }
 
