@@ -87,7 +87,8 @@ package struct GatewayCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Leave a field of an action's payload out of all answers, such as NoteAdded/text, or with NoteAdded all of it; may be repeated. "
+            "Leave a field of an action's payload out of all answers, such as NoteAdded/text, or with NoteAdded all "
+                + "of it; may be repeated. "
                 + "(STATECAST_HIDE_PAYLOAD)",
             valueName: "action/field"
         )
