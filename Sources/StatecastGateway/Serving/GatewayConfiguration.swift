@@ -16,7 +16,7 @@ public struct GatewayConfiguration: Sendable {
 
     /// The stores.
     public var stores: [Store]
-    /// Where the primary publishes states; see ``Statecast/Replica``.
+    /// Where the primary publishes states; as for a `Replica`.
     public var endpoint: String
     /// Where the primary publishes receipts, if it has keys; `nil`: at ``endpoint``.
     public var receipts: String?
