@@ -1,11 +1,11 @@
 public import Logging
 public import ServiceLifecycle
 public import Statecast
+import StatecastHTTP
 
 #if HTTP
     import NIOCore
     import NIOHTTP1
-    import StatecastHTTP
     import StatecastJSON
     import StatecastThreading
 #endif
@@ -54,7 +54,7 @@ public final class MonitorService: Service {
             )
         }
         let host = String(address[..<colon])
-        guard plaintext == .trustedNetwork || Self.isLoopback(host) else {
+        guard plaintext == .trustedNetwork || Loopback.contains(host) else {
             throw StatecastError(
                 .insecure,
                 "the monitor at \(address) would show everything to the network: use 127.0.0.1, or permit it with "
@@ -67,13 +67,6 @@ public final class MonitorService: Service {
         self.nodes = nodes.map(\.health)
     }
 
-    /// Whether a host of an address, or of a request, is this machine.
-    private static func isLoopback(_ host: String) -> Bool {
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return host == "localhost" || host == "[::1]"
-            || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil && $0.first != "+" })
-    }
-
     #if HTTP
         /// Answers requests until the task is cancelled or the service group shuts down.
         ///
@@ -84,13 +77,13 @@ public final class MonitorService: Service {
             let server = Locked<HTTPServer?>(nil)
             var limits = HTTPLimits()
             limits.maxConnections = 64
-            let anywhere = !Self.isLoopback(host)
+            let anywhere = !Loopback.contains(host)
             do {
                 let started = try await HTTPServer.start(
                     host: host.filter { $0 != "[" && $0 != "]" },
                     port: port,
                     limits: limits,
-                    permitsHost: { anywhere || Self.isLoopback($0) },
+                    permitsHost: { anywhere || Loopback.contains($0) },
                     respond: { request in
                         await Self.respond(to: request, pages, metrics, liveness, on: server.withLock { $0 })
                     }

@@ -43,12 +43,12 @@ struct StateChanges {
                 return
             }
             // A removal comes before an addition whose key may have the same name.
-            var self_ = self
+            var inner = self
             ValueMap.forEachDifference(from: before, to: after) { key, old, new in
                 let name = key.keyName
-                self_.compare(old, new, path + [name], hidden.inside { name }, depth - 1)
+                inner.compare(old, new, path + [name], hidden.inside { name }, depth - 1)
             }
-            self = self_
+            self = inner
         case (.array(let before), .array(let after)):
             guard depth > 0 else {
                 if before.count != after.count { change(.replace, path, old, new) }

@@ -1,4 +1,5 @@
 import StatecastCryptography
+import StatecastHTTP
 
 /// Who may ask: requests need the token, a host that the gateway knows, and no foreign page as their origin.
 ///
@@ -63,14 +64,5 @@ struct AccessRules: Sendable {
             ("Access-Control-Allow-Headers", "Authorization, Content-Type, Statecast, Last-Event-ID"),
             ("Access-Control-Allow-Methods", "GET, POST"), ("Access-Control-Max-Age", "600"),
         ]
-    }
-}
-
-/// The names of this machine.
-enum Loopback {
-    static func contains(_ host: String) -> Bool {
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return host == "localhost" || host == "[::1]"
-            || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil && $0.first != "+" })
     }
 }

@@ -3,6 +3,7 @@ public import ServiceLifecycle
 public import Statecast
 import StatecastCoding
 import StatecastCore
+import StatecastHTTP
 import StatecastJSON
 import StatecastProtocol
 import StatecastThreading
@@ -18,7 +19,6 @@ import StatecastThreading
 #if HTTP
     import NIOCore
     import NIOHTTP1
-    import StatecastHTTP
 #endif
 
 /// Serves stores over HTTP: an inspector for browsers, and an API with which browsers and Node programs follow stores
@@ -67,7 +67,7 @@ public final class Gateway: Service {
         guard configuration.plaintextHTTP == .trustedNetwork || Loopback.contains(host) else {
             throw StatecastError(
                 .insecure,
-                "the gateway at \(address) would send token and data unencrypted: use 127.0.0.1 behind a proxy with "
+                "the gateway at \(address) would send token and data unencrypted: use 127.0.0.1 with a proxy for "
                     + "TLS, or permit it with plaintextHTTP: .trustedNetwork (--insecure-http)"
             )
         }
