@@ -125,25 +125,22 @@ extension Value {
         search.run(in: state, at: [], hiding: hidden)
         #expect(search.found.isEmpty)
         var paths: [[String]] = []
-        var changes = StateChanges(hidden: hidden) { change in
+        let changes = StateChanges(hidden: hidden)
+        func note(_ change: StateChange) -> Bool {
             paths.append(change.path)
             return true
         }
-        changes.run(
-            from: state,
-            to: ["users": ["ana": ["email": "x", "age": 4]], "list": ["seen", "x"], "secret": "x"],
-            at: []
-        )
+        let next: Value = ["users": ["ana": ["email": "x", "age": 4]], "list": ["seen", "x"], "secret": "x"]
+        changes.run(from: state, to: next, at: [], note)
         #expect(paths == [["users", "ana", "age"]])
-        changes.run(from: "private", to: "x", at: ["users", "ana", "email", "domain"])
+        changes.run(from: "private", to: "x", at: ["users", "ana", "email", "domain"], note)
         #expect(paths.count == 1)
         #expect(!StateNodes.summary(of: ["seen", "private"], hiding: hidden.inside(["list"])).contains("private"))
         var shown: [Value?] = []
-        var added = StateChanges(hidden: hidden) { change in
+        changes.run(from: [], to: ["seen", "private"], at: ["list"]) { change in
             shown.append(change.new)
             return true
         }
-        added.run(from: [], to: ["seen", "private"], at: ["list"])
         #expect(shown == ["seen", .null])
     }
 
@@ -154,11 +151,10 @@ extension Value {
         for _ in 0..<10 {
             let next = states.edited(state)
             var result = state
-            var changes = StateChanges(hidden: Self.nothing) { change in
+            StateChanges(hidden: Self.nothing).run(from: state, to: next, at: []) { change in
                 result = result.applying(change, change.path[...])
                 return true
             }
-            changes.run(from: state, to: next, at: [])
             #expect(result == next)
             state = next
         }

@@ -79,7 +79,7 @@ import Testing
         let found = Dictionary(uniqueKeysWithValues: blame.changes.map { ($0.sequence, $0) })
         #expect(blame.changes.map(\.sequence) == found.keys.sorted(by: >))
         for batch in batches {
-            let (before, after) = (batch.before.part(at: ValuePath(path)), batch.after.part(at: ValuePath(path)))
+            let (before, after) = (batch.before.part(at: path), batch.after.part(at: path))
             guard let change = found[batch.record.sequence] else {
                 #expect(before == after, "\(path) at \(batch.record.to)")
                 continue

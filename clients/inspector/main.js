@@ -39,7 +39,8 @@ class Inspector {
       sessionStorage.setItem(TOKEN, decodeURIComponent(token))
       history.replaceState(null, '', location.hash.replace(found, '') || location.pathname)
     }
-    clearTimeout(this.retry); readURL()
+    clearTimeout(this.retry)
+    const problem = readURL()
     $('log-filter').value = view.q; $('tree-filter').value = view.find
     const saved = sessionStorage.getItem(TOKEN)
     if (!saved) return this.askToken('This gateway needs a token. It prints a link with it when it starts.')
@@ -47,7 +48,7 @@ class Inspector {
     try {
       const { stores } = await this.client.stores(), chosen = stores.find(({ store }) => store === view.store)
       if (!stores.length) throw Error('The gateway follows no store')
-      this.notice(view.store && !chosen ? `This gateway has no store “${view.store}”.` : '')
+      this.notice(view.store && !chosen ? `This gateway has no store “${view.store}”.` : problem)
       $('store').replaceChildren(...stores.map(({ store }) => element('option', { value: store }, printable(store))))
       await this.open(chosen ?? stores[0])
     } catch (error) {

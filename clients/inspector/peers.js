@@ -13,6 +13,7 @@ const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
   active = -1
+  kind = 'all'
   constructor(app) {
     this.app = app
     const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
@@ -22,6 +23,8 @@ export class Peers {
       draw: (row, cells, index) => this.draw(row, cells, this.rows[index]),
     })
     $('peer-filter').addEventListener('input', () => this.arrange())
+    $('peer-kinds').append(...['all', 'replica', 'sender'].map(kind =>
+      element('button', { onclick: () => { this.kind = kind; this.arrange() } }, kind)))
     $('peer-list').addEventListener('mousedown', event => { this.active = this.list.indexOf(event.target); this.list.schedule() })
     $('peer-cols').replaceChildren(...COLUMNS.map(([key, text]) =>
       element('span', { role: 'columnheader', class: key, 'aria-sort': key === 'lag' ? 'descending' : 'none' }, text)))
@@ -42,7 +45,9 @@ export class Peers {
   /** Filters. The gateway sorts by lag. */
   arrange() {
     const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
-    this.rows = peers.filter(({ name, kind, user, address }) => [name, kind, user, address].join(' ').toLowerCase().includes(words))
+    this.rows = peers.filter(({ name, kind, user, address }) => (this.kind === 'all' || kind === this.kind)
+      && [name, kind, user, address].join(' ').toLowerCase().includes(words))
+    for (const chip of $('peer-kinds').children) chip.setAttribute('aria-pressed', chip.textContent === this.kind)
     const count = status => peers.filter(peer => peer.status === status).length
     const counts = `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale`
     setText($('peer-count'), this.answer ? counts : '')
@@ -64,7 +69,7 @@ export class Peers {
     const digest = checks.find(check => check.id === 'digest')?.status
     setText($('f-digest'), { ok: 'equal', warn: 'different', bad: 'different' }[digest] ?? UNKNOWN)
     setText($('health-sum'), `${checks.filter(check => check.status === 'ok').length} of ${checks.length} checks are good`)
-    if (isShown) $('health').replaceChildren(this.checks(checks), this.charts(series), this.gateway(gateway))
+    if (isShown) $('health').replaceChildren(this.checks(checks), this.charts(series), this.gateway(gateway), this.kept())
   }
   checks(checks) {
     return section(null, element('table', { class: 'checks' }, checks.map(({ status, title, value, note: more }) => element('tr', {},
@@ -77,22 +82,31 @@ export class Peers {
       const last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
       return element('div', { class: 'chart' }, element('div', {}, element('span', {}, title), element('b', {}, last)),
         element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
-          element('path', { d: line(values) })))
+          element('path', { class: 'area', d: line(values, true) }), element('path', { d: line(values) })))
     })
     return section('Last 15 minutes', charts.length ? element('div', { class: 'charts' }, charts) : 'Not known yet.')
   }
   gateway({ version, process, memory, since, connections, streams }) {
-    const used = ([count, most]) => `${group(count)} of ${group(most)}`
+    const used = ([value, max]) => [element('meter', { value, max, 'aria-hidden': true }), ` ${group(value)} of ${group(max)}`]
     const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
-      element('div', {}, printable(`${address}  ${open} streams, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
+      element('div', {}, printable(`${address}: streams ${open}, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
     return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
       ['connections', used(connections)], ['streams', used(streams)], ['clients', clients]]))
   }
+  kept() {
+    const { oldest, newest, snapshots, epochs } = this.app.timeline.data ?? {}, last = epochs?.at(-1)
+    return oldest == null ? '' : section('History', pairs([['kept', `${group(oldest)} to ${group(newest)}`],
+      ['snapshots', `${group(snapshots.length)}, the last at ${group(snapshots.at(-1))}`],
+      ['epochs', `${group(epochs.length)}, the last from ${group(last?.revision)}, ${last ? instant(last.time) : UNKNOWN}`]]))
+  }
 }
 
-/** The path of a series; it is interrupted where a value is unknown. */
-function line(values) {
-  const top = Math.max(1e-9, ...values.map(value => value ?? 0)), x = index => (index / Math.max(1, values.length - 1) * 300).toFixed(1)
-  return values.map((value, index) => value === null ? ''
-    : `${(values[index - 1] ?? null) === null ? 'M' : 'L'}${x(index)} ${(36 - value / top * 33).toFixed(1)}`).join('')
+/** The path of a series, or of the area below it; it is interrupted where a value is unknown. */
+function line(values, isArea) {
+  const top = Math.max(1e-9, ...values.map(value => value ?? 0)), isKnown = index => (values[index] ?? null) !== null
+  return values.map((value, index) => {
+    const x = (index / Math.max(1, values.length - 1) * 300).toFixed(1), [begins, ends] = [!isKnown(index - 1), !isKnown(index + 1)]
+    return value === null ? '' : `${begins ? isArea ? `M${x} 38L` : 'M' : 'L'}${x} ${(36 - value / top * 33).toFixed(1)}`
+      + (ends && isArea ? `L${x} 38Z` : '')
+  }).join('')
 }

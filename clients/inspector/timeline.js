@@ -69,9 +69,11 @@ export class Timeline {
     box('line', 0, base, width, 1)
     if (memory.count > 1) box('accent', start, base, width - start, 1)
     for (const snapshot of this.data.snapshots) text('dim', '▴', 'center', x(snapshot), base + 9)
+    let labelEnd = 0
     for (const { epoch, revision } of this.data.epochs) {
       for (let y = 0; y < base; y += 4) box('dim', Math.round(x(revision)), y, 1, 2)
-      text('dim', 'epoch ' + epoch, 'left', x(revision) + 4, 8)
+      if (x(revision) < labelEnd) continue
+      text('dim', 'epoch ' + epoch, 'left', x(revision) + 4, 8); labelEnd = x(revision) + 60
     }
     const power = 10 ** Math.floor(Math.log10(Math.max(1, (last - first) / width * 130)))
     const step = [1, 2, 5, 10].map(factor => factor * power).find(each => each >= (last - first) / width * 130)

@@ -12,15 +12,17 @@ function decode(text) { try { return decodeURIComponent(text.replaceAll('+', ' '
 export function readURL() {
   const [, store = '', query = ''] = location.hash.match(/^#\/([^?]*)\??(.*)$/) ?? []
   const raw = new Map(query.split('&').filter(Boolean).map(part => part.split(/=(.*)/s))), text = name => decode(raw.get(name) ?? '')
+  const isRevision = /^\d{1,15}$/.test(text('at'))
   const items = name => (raw.get(name) ?? '').split(',').filter(Boolean).map(decode)
   Object.assign(view, {
     store: decode(store) || null, name: text('view') === 'peers' ? 'peers' : 'state', q: text('q'), find: text('find'),
     path: text('path').startsWith('/') ? text('path') : '',
-    at: /^\d{1,15}$/.test(text('at')) ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
+    at: isRevision ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
     pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
     lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
   })
   view.follow = view.at == null; known = location.hash
+  return text('at') && !isRevision ? `The link has no revision in at=${text('at')}: this is the live state.` : ''
 }
 
 /** The URL of the view, with other values of some of its members. */

@@ -488,7 +488,7 @@ class Sender {
 
     /** Continues the stored session, or begins a new one. */
     async #openSession() {
-        const record = this.#record ?? { id: await randomSession(), next: 1, brokenAt: null, pending: [] };
+        const record = this.#record ?? { id: randomSession(), next: 1, brokenAt: null, pending: [] };
         record.isLocked ||= await this.#lock(record.id);
         if (!record.isLocked) this.#record = null;
         if (!record.isLocked) return this.#openSession();
@@ -576,9 +576,7 @@ class Sender {
     }
 }
 
-async function randomSession() {
-    // Node 18 has no global crypto.
-    const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+function randomSession() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

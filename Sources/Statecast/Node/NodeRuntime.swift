@@ -76,7 +76,7 @@ extension Threads {
     }
 
     /// Runs work that blocks on a thread of its own, since Swift's pool has few, and waits for its result.
-    static func runBlocking<Result: Sendable, Failure: Error>(
+    package static func runBlocking<Result: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let result = await withCheckedContinuation { continuation in

@@ -57,8 +57,9 @@ public actor PrimaryNode: Service, MonitoredNode {
         self.logger = logger
         RunReminder.schedule(logger) { [definitions] in
             definitions.withLock { definitions in
-                let stores = definitions.stores.map { "\($0.name)" }.joined(separator: " and ")
-                return definitions.areComplete ? nil : "primary of store \(stores)"
+                // A large store may still be encoded.
+                if definitions.areComplete || definitions.stores.isEmpty { return nil }
+                return "primary of store " + definitions.stores.map { "\($0.name)" }.joined(separator: " and ")
             }
         }
     }

@@ -1,4 +1,4 @@
-import StatecastFiles
+package import StatecastFiles
 
 #if canImport(Glibc)
     import Glibc
@@ -10,16 +10,16 @@ import StatecastFiles
 
 /// A file that was read as a whole. It belongs to this process's user or to root, and lacks the permissions that
 /// its reader forbids.
-struct CheckedFile {
-    var bytes: [UInt8]
-    let status: FileStatus
+package struct CheckedFile {
+    package var bytes: [UInt8]
+    package let status: FileStatus
 
     /// - Parameters:
     ///   - kind: what the file is, for messages.
     ///   - forbidden: the permissions of the group and others that the file must not have, of `0o077`.
     ///   - advice: what to do if it has them.
     /// - Throws: ``StatecastError`` with code `keys`. Its cause is a `SystemFailure` if the file could not be read.
-    init(
+    package init(
         readingFileAt path: String,
         _ kind: String,
         maxBytes: Int,

@@ -30,13 +30,8 @@ package struct ValuePath: Hashable, Sendable {
 
 extension Value {
     /// The part at a path; `nil` if the value has nothing there.
-    package func part(at path: ValuePath) -> Value? {
-        var value = self
-        for name in path.names {
-            guard let next = value.child(name) else { return nil }
-            value = next
-        }
-        return value
+    package func part(at names: some Sequence<String>) -> Value? {
+        names.reduce(self as Value?) { value, name in value?.child(name) }
     }
 
     /// The value under the key with a name: the text, or else an integer, or else any other key; in an array, at an

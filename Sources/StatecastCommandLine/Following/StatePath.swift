@@ -27,7 +27,7 @@ package struct StatePath: Sendable, Equatable, CustomStringConvertible {
     package var description: String { JSONPointer.text(of: components) }
 
     /// The part of a state; `nil` if the state has nothing there.
-    package func part(of state: Value) -> Value? { state.part(at: path) }
+    package func part(of state: Value) -> Value? { state.part(at: components) }
 
     /// Names the component at which the path leaves the state, and what the state has there instead. Places are JSON
     /// Pointers.

@@ -118,7 +118,7 @@ package struct SendPipeline: Sendable {
     private func logUnknownFields(of request: ActionRequest, within timeout: Duration?) async {
         let timeout = min(timeout ?? Self.maxSchemaTime, Self.maxSchemaTime)
         guard request.payload.mapValue?.isEmpty == false,
-            let known = try? await StatecastCommandLine.within(timeout, { try await sender.actions() })
+            let known = try? await StatecastThreading.within(timeout, { try await sender.actions() })
         else { return }
         for notice in request.unknownFields(among: known) { logger.warning("\(notice)") }
     }

@@ -3,6 +3,7 @@ package import Logging
 import ServiceLifecycle
 package import Statecast
 package import StatecastCoding
+import StatecastThreading
 
 /// The options of executables that connect to a primary.
 package struct UpstreamOptions: ParsableArguments {
@@ -149,12 +150,12 @@ package struct Upstream: Sendable {
         to request: @escaping @Sendable () async throws -> T
     ) async throws -> T {
         do {
-            return try await cancelWhenGracefulShutdown { try await StatecastCommandLine.within(timeout, request) }
-        } catch let expired as TimedOut {
-            throw unanswered("no answer within \(expired.limit)")
-        } catch is CancellationError {
-            throw unanswered("interrupted")
-        }
+            let answer = try await cancelWhenGracefulShutdown {
+                if let timeout { try await StatecastThreading.within(timeout, request) } else { try await request() }
+            }
+            if let answer { return answer }
+        } catch is CancellationError { throw unanswered("interrupted") }
+        throw unanswered("no answer" + (timeout.map { " within \($0)" } ?? ""))
     }
 
     private func unanswered(_ cause: String) -> CommandFailure {
@@ -177,23 +178,3 @@ package struct Upstream: Sendable {
             + "endpoint is the one for \(sends ? "receipts (to send)" : "states (to follow)")"
     }
 }
-
-/// Runs the work with a time limit; `nil`: without one.
-///
-/// - Throws: ``TimedOut`` when the time limit expires.
-func within<T: Sendable>(_ timeout: Duration?, _ work: @escaping @Sendable () async throws -> T) async throws -> T {
-    guard let timeout else { return try await work() }
-    return try await withThrowingTaskGroup(of: T.self) { group in
-        group.addTask { try await work() }
-        group.addTask {
-            try await Task.sleep(for: timeout)
-            throw TimedOut(limit: timeout)
-        }
-        defer { group.cancelAll() }
-        guard let value = try await group.next() else { throw CancellationError() }
-        return value
-    }
-}
-
-/// The time limit of ``within(_:_:)`` expired.
-private struct TimedOut: Error { let limit: Duration }

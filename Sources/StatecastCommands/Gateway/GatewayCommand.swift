@@ -227,9 +227,9 @@ package struct GatewayCommand: AsyncParsableCommand {
             )
         }
         let tokenFile = try await settings.text(.tokenFile)
-        let token = try tokenFile.map { try SecretFile(path: $0, setting: .tokenFile).text() } ?? SecretFile.random()
+        let token = try tokenFile.map { try SecretFile(path: $0).text() } ?? SecretFile.random()
         let secretFile = try await settings.text(.sessionSecretFile)
-        let secret = try secretFile.map { try SecretFile(path: $0, setting: .sessionSecretFile).text() }
+        let secret = try secretFile.map { try SecretFile(path: $0).text() }
         var configuration = GatewayConfiguration(
             stores: stores.enumerated().map { index, name in
                 .init(name, journal: journals.indices.contains(index) ? journals[index] : nil)

@@ -1,3 +1,4 @@
+import Statecast
 import StatecastCommandLine
 import StatecastFiles
 
@@ -12,8 +13,6 @@ import StatecastFiles
 /// A file with a secret text, which only its user can read. It is made with a random text where it does not exist.
 struct SecretFile {
     let path: String
-    /// The names of the setting, for messages.
-    let setting: SettingKey
 
     private static let bytes = 16...4096
 
@@ -21,19 +20,21 @@ struct SecretFile {
     ///
     /// - Throws: ``CommandFailure``.
     func text() throws -> String {
-        do { return try isPresent() ? read() : make() } catch let failure as SystemFailure {
+        let isPresent = access(path, F_OK) == 0 || errno != ENOENT
+        do { return isPresent ? try read() : try make() } catch let failure as SystemFailure {
             throw refused(failure.reason)
-        }
+        } catch let error as StatecastError { throw CommandFailure.wrongUsage(error.message) }
     }
 
-    private func isPresent() -> Bool { access(path, F_OK) == 0 || errno != ENOENT }
-
     private func read() throws -> String {
-        let file = try OpenFile(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
-        guard let status = FileStatus(file), status.isRegular else { throw refused("it is not a file") }
-        guard status.permissions & 0o077 == 0 else { throw refused("others can read it: chmod 600 \(path)") }
-        let content = String(validating: try file.read(Self.bytes.upperBound + 1, at: 0), as: UTF8.self)
-        let text = content?.split(whereSeparator: \.isWhitespace) ?? []
+        let file = try CheckedFile(
+            readingFileAt: path,
+            "secret file",
+            maxBytes: Self.bytes.upperBound + 1,
+            forbidden: { _ in 0o077 },
+            advice: "run chmod 600 on it"
+        )
+        let text = String(validating: file.bytes, as: UTF8.self)?.split(whereSeparator: \.isWhitespace) ?? []
         guard text.count == 1, Self.bytes.contains(text[0].utf8.count) else {
             throw refused("expected one word of \(Self.bytes.lowerBound) to \(Self.bytes.upperBound) bytes")
         }
@@ -49,7 +50,7 @@ struct SecretFile {
     }
 
     private func refused(_ reason: String) -> CommandFailure {
-        .wrongUsage("the file \(path) of \(setting.places) is not used: \(reason)")
+        .wrongUsage("the secret file \(path) is not used: \(reason)")
     }
 
     /// 192 random bits, as 48 hexadecimal digits.

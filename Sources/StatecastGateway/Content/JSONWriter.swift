@@ -1,4 +1,5 @@
 import StatecastCoding
+import StatecastCore
 import StatecastProtocol
 
 /// Writes the JSON of the gateway's answers.
@@ -94,17 +95,21 @@ struct JSONWriter {
 
     // MARK: Members
 
-    mutating func member(_ name: String, _ text: some StringProtocol) {
+    // What is not known is null.
+
+    mutating func member(_ name: String, _ text: (some StringProtocol)?) {
         key(name)
-        string(text)
+        if let text { string(text) } else { null() }
     }
 
-    mutating func member(_ name: String, _ number: some BinaryInteger) {
+    mutating func member(_ name: String, _ number: (some BinaryInteger)?) {
         key(name)
-        integer(number)
+        if let number { integer(number) } else { null() }
     }
 
     mutating func member(_ name: String, _ number: some Quantity) { member(name, number.rawValue) }
+
+    mutating func member(_ name: String, _ time: Timestamp?) { member(name, time?.milliseconds) }
 
     mutating func member(_ name: String, _ flag: Bool) {
         key(name)
@@ -121,7 +126,8 @@ struct JSONWriter {
         try array(body)
     }
 
-    mutating func member(_ position: Position) {
+    mutating func member(_ position: Position?) {
+        guard let position else { return member("position", nil as String?) }
         object("position") { writer in
             writer.member("lineage", position.lineage.description)
             writer.member("epoch", position.epoch)

@@ -73,8 +73,7 @@ struct StateNodes {
                 writer.object { write(child: child, key, at: path + [key], hidden.inside { key }, page, to: &$0) }
             }
         }
-        writer.key("next")
-        if let next { writer.string(next) } else { writer.null() }
+        writer.member("next", next)
     }
 
     private func write(
@@ -88,8 +87,7 @@ struct StateNodes {
         writer.member("key", key)
         if hidden.hidesAll {
             writer.member("type", "null")
-            writer.key("value")
-            writer.null()
+            writer.member("value", nil as String?)
         } else if child.isContainer, page.depth > 1 {
             write(child, at: path, hidden, Page(depth: page.depth - 1, limit: page.limit), to: &writer)
         } else {
@@ -98,8 +96,7 @@ struct StateNodes {
         if let change = changes?.last(at: path) {
             writer.object("changed") { writer in
                 writer.member("revision", change.revision)
-                writer.key("action")
-                if let action = change.action { writer.string(action) } else { writer.null() }
+                writer.member("action", change.action)
             }
         }
     }

@@ -158,16 +158,14 @@ extension StoreHistory {
         }
         writer.member("searchedTo", last?.from ?? blame.searchedTo)
         if last == nil, let boundary = blame.boundary { writer.member("boundary", boundary.rawValue) }
-        writer.key("next")
-        if let next = last?.sequence ?? blame.next { writer.string(next.description) } else { writer.null() }
+        writer.member("next", (last?.sequence ?? blame.next)?.description)
         writer.member("complete", last == nil && blame.isComplete)
     }
 
     private func write(_ change: Blame.Change, _ row: ActionRow, _ hidden: HiddenPaths, to writer: inout JSONWriter) {
         writer.member("revision", change.revision)
         ActionRow.writeBatch(change.from, change.to, to: &writer)
-        writer.key("time")
-        if let time = change.time { writer.integer(time.milliseconds) } else { writer.null() }
+        writer.member("time", change.time)
         writer.member("kind", change.kind.rawValue)
         if let value = change.value, !hidden.hidesAll {
             if value.isContainer {
@@ -220,7 +218,7 @@ extension StoreHistory {
                 writer.object { writer in
                     writer.member("epoch", epoch.epoch)
                     writer.member("revision", epoch.revision)
-                    writer.member("time", epoch.time.milliseconds)
+                    writer.member("time", epoch.time)
                 }
             }
         }
@@ -281,8 +279,7 @@ private struct ActionsPage {
         writer.array("actions") { writer in
             for row in isForward ? rows.reversed() : rows { writer.json(row) }
         }
-        writer.key("next")
-        if let next { writer.string(next.description) } else { writer.null() }
+        writer.member("next", next?.description)
         writer.key("searchedTo")
         guard let searched else { return writer.null() }
         writer.object { writer in

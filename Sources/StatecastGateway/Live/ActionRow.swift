@@ -17,9 +17,8 @@ struct ActionRow {
             writer.member("id", action.id.description)
             writer.member("revision", action.revision)
             Self.writeBatch(action.from, action.to, to: &writer)
-            writer.member("time", action.time.milliseconds)
-            writer.key("action")
-            if let name { writer.string(name) } else { writer.null() }
+            writer.member("time", action.time)
+            writer.member("action", name)
             write(payload, of: name, to: &writer)
             writer.member("status", action.isApplied ? "applied" : "rejected")
             if let rejection = action.rejection {
@@ -31,8 +30,7 @@ struct ActionRow {
             }
             writer.member("session", action.session.description)
             writer.member("number", action.number)
-            writer.key("user")
-            if let user = action.user { writer.string(user) } else { writer.null() }
+            writer.member("user", action.user)
             if let delay { writer.member("delay", delay) }
         }
     }
@@ -56,10 +54,8 @@ struct ActionRow {
             writer.member("id", "\(record.sequence).0")
             writer.member("revision", record.to)
             Self.writeBatch(record.from, record.to, to: &writer)
-            writer.key("time")
-            if let time { writer.integer(time.milliseconds) } else { writer.null() }
-            writer.key("action")
-            writer.null()
+            writer.member("time", time)
+            writer.member("action", nil as String?)
             writer.member("kind", "converted")
             writer.member("status", "applied")
         }

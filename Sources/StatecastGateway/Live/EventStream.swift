@@ -120,14 +120,12 @@ struct EventStream: Sendable {
         return store.feed.event(key, version: seen.version) {
             var operations = JSONWriter(maxBytes: Self.maxEventBytes)
             operations.array { writer in
+                let changes = StateChanges(hidden: store.hidden, depth: request.depth)
                 for path in request.paths {
-                    var output = writer
-                    var changes = StateChanges(hidden: store.hidden, depth: request.depth) { change in
-                        write(change, below: path.count, to: &output)
-                        return !output.isTooLarge
+                    changes.run(from: old.part(at: path), to: new.state.part(at: path), at: path) { change in
+                        write(change, below: path.count, to: &writer)
+                        return !writer.isTooLarge
                     }
-                    changes.run(from: old.part(at: path), to: new.state.part(at: path), at: path)
-                    writer = output
                 }
             }
             guard !operations.isTooLarge else { return nil }

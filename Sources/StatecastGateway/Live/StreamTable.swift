@@ -65,8 +65,7 @@ final class StreamTable: Sendable {
                 writer.object { writer in
                     writer.member("address", address)
                     writer.member("streams", streams.count)
-                    writer.key("lag")
-                    if let lag { writer.integer(lag) } else { writer.null() }
+                    writer.member("lag", lag)
                     writer.member("bytes", streams.reduce(0) { $0 + $1.bytes })
                 }
             }

@@ -35,20 +35,39 @@ struct HealthReport {
     /// The number of open connections.
     let connections: Int
 
-    private enum Status: String { case ok, warn, bad, unknown }
+    private struct Check {
+        enum Status: String { case ok, warn, bad, unknown }
+
+        let id: String
+        let status: Status
+        let title: String
+        let value: String
+        let note: String
+
+        init(_ id: String, _ status: Status, _ title: String, _ value: String, _ note: String) {
+            (self.id, self.status, self.title, self.value, self.note) = (id, status, title, value, note)
+        }
+    }
 
     /// A higher share of rejections in the last minute is unusual.
     private static let maxRejectedShare = 0.1
     private static let maxNames = 5
 
     func write(to writer: inout JSONWriter) {
+        let checks = [
+            primary, following, digest, journal, peers("slow", .warn, "more than 500 revisions behind"),
+            peers("stale", .bad, "without a state of this history"), rejections,
+        ]
         writer.array("checks") { writer in
-            writePrimary(to: &writer)
-            writeFollowing(to: &writer)
-            writeJournal(to: &writer)
-            writePeers("slow", .warn, "more than 500 revisions behind", to: &writer)
-            writePeers("stale", .bad, "without a state of this history", to: &writer)
-            writeRejections(to: &writer)
+            for check in checks {
+                writer.object { writer in
+                    writer.member("id", check.id)
+                    writer.member("status", check.status.rawValue)
+                    writer.member("title", check.title)
+                    writer.member("value", check.value)
+                    writer.member("note", check.note)
+                }
+            }
         }
         writer.object("series") { store.series.write(to: &$0) }
         writer.object("gateway") { writer in
@@ -65,113 +84,73 @@ struct HealthReport {
         }
     }
 
-    private func check(
-        _ id: String,
-        _ status: Status,
-        _ title: String,
-        _ value: String,
-        _ note: String,
-        to writer: inout JSONWriter
-    ) {
-        writer.object { writer in
-            writer.member("id", id)
-            writer.member("status", status.rawValue)
-            writer.member("title", title)
-            writer.member("value", value)
-            writer.member("note", note)
-        }
-    }
-
-    private func writePrimary(to writer: inout JSONWriter) {
+    private var primary: Check {
         let present = store.feed.now
         let since = "for \((Timestamp.systemClock().milliseconds - present.since.milliseconds) / 1000) s"
-        switch present.status {
-        case .live: check("primary", .ok, "The primary answers", "live", since, to: &writer)
-        case .stale:
-            check("primary", .bad, "The primary is silent", "stale", "no heartbeat \(since)", to: &writer)
-        case .joining:
-            check("primary", .warn, "The primary has not answered", "joining", since, to: &writer)
+        return switch present.status {
+        case .live: Check("primary", .ok, "The primary answers", "live", since)
+        case .stale: Check("primary", .bad, "The primary is silent", "stale", "no heartbeat \(since)")
+        case .joining: Check("primary", .warn, "The primary has not answered", "joining", since)
         case .refused(let reason), .incompatible(let reason):
-            check("primary", .bad, "The primary refuses the gateway", reason.code.rawValue, reason.message, to: &writer)
+            Check("primary", .bad, "The primary refuses the gateway", reason.code.rawValue, reason.message)
         }
     }
 
-    private func writeFollowing(to writer: inout JSONWriter) {
-        let position = store.feed.now.snapshot?.position
-        let lag = store.lag.map { Int($0) }
-        let isLive = store.feed.now.status == .live
-        check(
+    private var isLive: Bool { store.feed.now.status == .live }
+
+    private var following: Check {
+        let (position, lag) = (store.position, store.lag.map { Int($0) })
+        return Check(
             "follows",
             position == nil || !isLive ? .unknown : lag.map { $0 > 500 } ?? false ? .warn : .ok,
             "This gateway follows",
             lag.map { "\($0) behind" } ?? "unknown",
-            position.map { "revision \($0.revision), epoch \($0.epoch)" } ?? "no state yet",
-            to: &writer
-        )
-        check(
-            "digest",
-            isLive ? .ok : .unknown,
-            "The digest is equal",
-            isLive ? "equal" : "unknown",
-            isLive ? "compared with each update and heartbeat" : "compared again when the primary answers",
-            to: &writer
+            position.map { "revision \($0.revision), epoch \($0.epoch)" } ?? "no state yet"
         )
     }
 
-    private func writeJournal(to writer: inout JSONWriter) {
+    private var digest: Check {
+        isLive
+            ? Check("digest", .ok, "The digest is equal", "equal", "compared with each update and heartbeat")
+            : Check("digest", .unknown, "The digest is equal", "unknown", "compared again when the primary answers")
+    }
+
+    private var journal: Check {
         do {
             let history = try store.journal().history
             let note = "read only: \(history.path)" + (history.reader.holder.map { ", open in \($0)" } ?? "")
-            check("journal", .ok, "The journal is readable", "readable", note, to: &writer)
+            return Check("journal", .ok, "The journal is readable", "readable", note)
         } catch {
-            let message = GatewayFailure(error).message
-            check("journal", .unknown, "There is no history", "no journal", message, to: &writer)
+            return Check("journal", .unknown, "There is no history", "no journal", GatewayFailure(error).message)
         }
     }
 
-    private func writePeers(
-        _ id: String,
-        _ status: Status,
-        _ meaning: String,
-        to writer: inout JSONWriter
-    ) {
+    private func peers(_ id: String, _ status: Check.Status, _ meaning: String) -> Check {
         guard let names = store.peers.names(with: id) else {
             let why = store.peers.list.why ?? "there is no list of peers"
-            return check(id, .unknown, "Which replicas are \(id) is not known", "unknown", why, to: &writer)
+            return Check(id, .unknown, "Which replicas are \(id) is not known", "unknown", why)
         }
-        let shown = names.prefix(Self.maxNames).joined(separator: ", ")
-        check(
-            id,
-            names.isEmpty ? .ok : status,
-            names.isEmpty
-                ? "No replica is \(id)" : names.count == 1 ? "1 replica is \(id)" : "\(names.count) replicas are \(id)",
-            "\(names.count)",
-            (names.isEmpty ? id : shown + (names.count > Self.maxNames ? ", …" : "")) + ": " + meaning,
-            to: &writer
-        )
+        let shown = names.prefix(Self.maxNames).joined(separator: ", ") + (names.count > Self.maxNames ? ", …" : "")
+        return switch names.count {
+        case 0: Check(id, .ok, "No replica is \(id)", "0", "\(id): \(meaning)")
+        case 1: Check(id, status, "1 replica is \(id)", "1", "\(shown): \(meaning)")
+        default: Check(id, status, "\(names.count) replicas are \(id)", "\(names.count)", "\(shown): \(meaning)")
+        }
     }
 
-    private func writeRejections(to writer: inout JSONWriter) {
+    private var rejections: Check {
         guard let (rejected, all) = store.series.lastMinute else {
-            return check(
-                "rejections",
-                .unknown,
-                "Rejections are not known",
-                "unknown",
-                "they are counted with a journal",
-                to: &writer
-            )
+            let why = "they are counted with a journal"
+            return Check("rejections", .unknown, "Rejections are not known", "unknown", why)
         }
         let share = all > 0 ? Double(rejected) / Double(all) : 0
         let isUsual = share <= Self.maxRejectedShare
-        let percent = (share * 1000).rounded() / 10
-        check(
+        return Check(
             "rejections",
             isUsual ? .ok : .warn,
-            isUsual ? "Rejections are usual" : "Many actions are rejected",
-            "\(percent) %",
-            "\(rejected) of \(all) actions in the last minute",
-            to: &writer
+            isUsual ? "Few actions are rejected" : "Many actions are rejected",
+            "\((share * 1000).rounded() / 10) %",
+            "\(rejected) of \(all) actions in the last minute"
         )
     }
 }

@@ -60,19 +60,13 @@ final class PeersFollower: Sendable {
     }
 
     private static func write(_ peer: Peer, to writer: inout JSONWriter) {
-        func member(_ name: String, _ text: String?) {
-            writer.key(name)
-            if let text { writer.string(text) } else { writer.null() }
-        }
         writer.member("name", peer.name)
         writer.member("kind", peer.kind.rawValue)
-        member("user", peer.user)
-        member("address", peer.address)
+        writer.member("user", peer.user)
+        writer.member("address", peer.address)
         writer.member("status", status(peer))
-        for (name, number) in [("revision", peer.revision), ("lag", peer.kind == .replica ? peer.lag : nil)] {
-            writer.key(name)
-            if let number { writer.integer(number) } else { writer.null() }
-        }
+        writer.member("revision", peer.revision)
+        writer.member("lag", peer.kind == .replica ? peer.lag : nil)
         writer.key("rate")
         if let rate = peer.actionsPerSecond { writer.double(rate) } else { writer.null() }
         writer.member("since", peer.since)

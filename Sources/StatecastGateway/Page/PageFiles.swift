@@ -403,7 +403,8 @@ export const setText = (node, text) => { if (node.textContent !== text) node.tex
     <div id="detail" class="scroll" role="tabpanel" aria-label="Details" tabindex="0"></div></aside></main>
 <main id="view-peers" role="tabpanel" aria-labelledby="tab-peers" class="peers" hidden>
   <section class="pane" aria-label="Peers">
-    <div class="head"><h2>Peers</h2><span id="peer-count" class="dim"></span></div>
+    <div class="head"><h2>Peers</h2><span id="peer-count" class="dim grow"></span>
+      <span id="peer-kinds" class="seg" role="group" aria-label="Kinds shown"></span></div>
     <div class="find"><input id="peer-filter" type="search" spellcheck="false" autocomplete="off" aria-label="Filter peers"
       placeholder="filter: name, kind, user or address"><kbd aria-hidden="true">/</kbd></div>
     <p id="peer-why" class="note why" role="status"></p>
@@ -851,7 +852,8 @@ class Inspector {
       sessionStorage.setItem(TOKEN, decodeURIComponent(token))
       history.replaceState(null, '', location.hash.replace(found, '') || location.pathname)
     }
-    clearTimeout(this.retry); readURL()
+    clearTimeout(this.retry)
+    const problem = readURL()
     $('log-filter').value = view.q; $('tree-filter').value = view.find
     const saved = sessionStorage.getItem(TOKEN)
     if (!saved) return this.askToken('This gateway needs a token. It prints a link with it when it starts.')
@@ -859,7 +861,7 @@ class Inspector {
     try {
       const { stores } = await this.client.stores(), chosen = stores.find(({ store }) => store === view.store)
       if (!stores.length) throw Error('The gateway follows no store')
-      this.notice(view.store && !chosen ? `This gateway has no store “${view.store}”.` : '')
+      this.notice(view.store && !chosen ? `This gateway has no store “${view.store}”.` : problem)
       $('store').replaceChildren(...stores.map(({ store }) => element('option', { value: store }, printable(store))))
       await this.open(chosen ?? stores[0])
     } catch (error) {
@@ -1070,6 +1072,7 @@ const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
   active = -1
+  kind = 'all'
   constructor(app) {
     this.app = app
     const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
@@ -1079,6 +1082,8 @@ export class Peers {
       draw: (row, cells, index) => this.draw(row, cells, this.rows[index]),
     })
     $('peer-filter').addEventListener('input', () => this.arrange())
+    $('peer-kinds').append(...['all', 'replica', 'sender'].map(kind =>
+      element('button', { onclick: () => { this.kind = kind; this.arrange() } }, kind)))
     $('peer-list').addEventListener('mousedown', event => { this.active = this.list.indexOf(event.target); this.list.schedule() })
     $('peer-cols').replaceChildren(...COLUMNS.map(([key, text]) =>
       element('span', { role: 'columnheader', class: key, 'aria-sort': key === 'lag' ? 'descending' : 'none' }, text)))
@@ -1099,7 +1104,9 @@ export class Peers {
   /** Filters. The gateway sorts by lag. */
   arrange() {
     const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
-    this.rows = peers.filter(({ name, kind, user, address }) => [name, kind, user, address].join(' ').toLowerCase().includes(words))
+    this.rows = peers.filter(({ name, kind, user, address }) => (this.kind === 'all' || kind === this.kind)
+      && [name, kind, user, address].join(' ').toLowerCase().includes(words))
+    for (const chip of $('peer-kinds').children) chip.setAttribute('aria-pressed', chip.textContent === this.kind)
     const count = status => peers.filter(peer => peer.status === status).length
     const counts = `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale`
     setText($('peer-count'), this.answer ? counts : '')
@@ -1121,7 +1128,7 @@ export class Peers {
     const digest = checks.find(check => check.id === 'digest')?.status
     setText($('f-digest'), { ok: 'equal', warn: 'different', bad: 'different' }[digest] ?? UNKNOWN)
     setText($('health-sum'), `${checks.filter(check => check.status === 'ok').length} of ${checks.length} checks are good`)
-    if (isShown) $('health').replaceChildren(this.checks(checks), this.charts(series), this.gateway(gateway))
+    if (isShown) $('health').replaceChildren(this.checks(checks), this.charts(series), this.gateway(gateway), this.kept())
   }
   checks(checks) {
     return section(null, element('table', { class: 'checks' }, checks.map(({ status, title, value, note: more }) => element('tr', {},
@@ -1134,24 +1141,33 @@ export class Peers {
       const last = format(values.findLast(value => value !== null)), label = `${title}: ${last}`
       return element('div', { class: 'chart' }, element('div', {}, element('span', {}, title), element('b', {}, last)),
         element('svg', { viewBox: '0 0 300 38', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
-          element('path', { d: line(values) })))
+          element('path', { class: 'area', d: line(values, true) }), element('path', { d: line(values) })))
     })
     return section('Last 15 minutes', charts.length ? element('div', { class: 'charts' }, charts) : 'Not known yet.')
   }
   gateway({ version, process, memory, since, connections, streams }) {
-    const used = ([count, most]) => `${group(count)} of ${group(most)}`
+    const used = ([value, max]) => [element('meter', { value, max, 'aria-hidden': true }), ` ${group(value)} of ${group(max)}`]
     const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
-      element('div', {}, printable(`${address}  ${open} streams, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
+      element('div', {}, printable(`${address}: streams ${open}, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
     return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
       ['connections', used(connections)], ['streams', used(streams)], ['clients', clients]]))
   }
+  kept() {
+    const { oldest, newest, snapshots, epochs } = this.app.timeline.data ?? {}, last = epochs?.at(-1)
+    return oldest == null ? '' : section('History', pairs([['kept', `${group(oldest)} to ${group(newest)}`],
+      ['snapshots', `${group(snapshots.length)}, the last at ${group(snapshots.at(-1))}`],
+      ['epochs', `${group(epochs.length)}, the last from ${group(last?.revision)}, ${last ? instant(last.time) : UNKNOWN}`]]))
+  }
 }
 
-/** The path of a series; it is interrupted where a value is unknown. */
-function line(values) {
-  const top = Math.max(1e-9, ...values.map(value => value ?? 0)), x = index => (index / Math.max(1, values.length - 1) * 300).toFixed(1)
-  return values.map((value, index) => value === null ? ''
-    : `${(values[index - 1] ?? null) === null ? 'M' : 'L'}${x(index)} ${(36 - value / top * 33).toFixed(1)}`).join('')
+/** The path of a series, or of the area below it; it is interrupted where a value is unknown. */
+function line(values, isArea) {
+  const top = Math.max(1e-9, ...values.map(value => value ?? 0)), isKnown = index => (values[index] ?? null) !== null
+  return values.map((value, index) => {
+    const x = (index / Math.max(1, values.length - 1) * 300).toFixed(1), [begins, ends] = [!isKnown(index - 1), !isKnown(index + 1)]
+    return value === null ? '' : `${begins ? isArea ? `M${x} 38L` : 'M' : 'L'}${x} ${(36 - value / top * 33).toFixed(1)}`
+      + (ends && isArea ? `L${x} 38Z` : '')
+  }).join('')
 }
 """###),
         PageFile("rows.js", ###"""
@@ -1457,7 +1473,7 @@ td, th { overflow: hidden; text-overflow: ellipsis; max-width: 120px; } .diff { 
 .charts { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 20px; }
 .chart div { display: flex; justify-content: space-between; color: var(--dim); }
 .chart svg { width: 100%; height: 38px; display: block; fill: none; stroke: var(--accent); stroke-width: 1.2; }
-.chart path { vector-effect: non-scaling-stroke; }
+.chart path { vector-effect: non-scaling-stroke; } .chart .area { fill: var(--accent-soft); stroke: none; }
 /* Time, and what lies above the page */
 .time { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: 12px; align-items: center; height: 64px; padding: 0 12px; }
 .steps { display: flex; gap: 3px; } .steps button { height: 24px; color: var(--dim); }
@@ -1555,9 +1571,11 @@ export class Timeline {
     box('line', 0, base, width, 1)
     if (memory.count > 1) box('accent', start, base, width - start, 1)
     for (const snapshot of this.data.snapshots) text('dim', '▴', 'center', x(snapshot), base + 9)
+    let labelEnd = 0
     for (const { epoch, revision } of this.data.epochs) {
       for (let y = 0; y < base; y += 4) box('dim', Math.round(x(revision)), y, 1, 2)
-      text('dim', 'epoch ' + epoch, 'left', x(revision) + 4, 8)
+      if (x(revision) < labelEnd) continue
+      text('dim', 'epoch ' + epoch, 'left', x(revision) + 4, 8); labelEnd = x(revision) + 60
     }
     const power = 10 ** Math.floor(Math.log10(Math.max(1, (last - first) / width * 130)))
     const step = [1, 2, 5, 10].map(factor => factor * power).find(each => each >= (last - first) / width * 130)
@@ -1877,15 +1895,17 @@ function decode(text) { try { return decodeURIComponent(text.replaceAll('+', ' '
 export function readURL() {
   const [, store = '', query = ''] = location.hash.match(/^#\/([^?]*)\??(.*)$/) ?? []
   const raw = new Map(query.split('&').filter(Boolean).map(part => part.split(/=(.*)/s))), text = name => decode(raw.get(name) ?? '')
+  const isRevision = /^\d{1,15}$/.test(text('at'))
   const items = name => (raw.get(name) ?? '').split(',').filter(Boolean).map(decode)
   Object.assign(view, {
     store: decode(store) || null, name: text('view') === 'peers' ? 'peers' : 'state', q: text('q'), find: text('find'),
     path: text('path').startsWith('/') ? text('path') : '',
-    at: /^\d{1,15}$/.test(text('at')) ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
+    at: isRevision ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
     pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
     lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
   })
   view.follow = view.at == null; known = location.hash
+  return text('at') && !isRevision ? `The link has no revision in at=${text('at')}: this is the live state.` : ''
 }
 
 /** The URL of the view, with other values of some of its members. */
@@ -2463,7 +2483,7 @@ class Sender {
 
     /** Continues the stored session, or begins a new one. */
     async #openSession() {
-        const record = this.#record ?? { id: await randomSession(), next: 1, brokenAt: null, pending: [] };
+        const record = this.#record ?? { id: randomSession(), next: 1, brokenAt: null, pending: [] };
         record.isLocked ||= await this.#lock(record.id);
         if (!record.isLocked) this.#record = null;
         if (!record.isLocked) return this.#openSession();
@@ -2551,9 +2571,7 @@ class Sender {
     }
 }
 
-async function randomSession() {
-    // Node 18 has no global crypto.
-    const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+function randomSession() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -213,21 +213,3 @@ final class ClientSession: Sendable {
         }
     }
 }
-
-/// Runs the work with a time limit.
-///
-/// - Returns: `nil` when the time limit expires.
-func within<T: Sendable>(
-    _ timeout: Duration,
-    _ work: @escaping @Sendable () async throws -> T
-) async throws -> T? {
-    try await withThrowingTaskGroup(of: T?.self) { group in
-        group.addTask { try await work() }
-        group.addTask {
-            try await Task.sleep(for: timeout)
-            return nil
-        }
-        defer { group.cancelAll() }
-        return try await group.next() ?? nil
-    }
-}

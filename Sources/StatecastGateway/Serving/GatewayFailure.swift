@@ -1,5 +1,6 @@
 import StatecastCoding
 import StatecastCore
+import StatecastJSON
 import StatecastJournal
 import StatecastProtocol
 
@@ -32,6 +33,10 @@ struct GatewayFailure: Error {
 
     init(_ code: Code, _ message: String, retryAfter: Int? = nil) {
         (self.code, self.message, self.retryAfter) = (code, message, retryAfter)
+    }
+
+    static func nothing(at path: [String]) -> GatewayFailure {
+        GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
     }
 
     static func pruned(_ revision: Revision, oldest: Revision) -> GatewayFailure {

@@ -125,29 +125,32 @@ final class Router: Sendable {
             )
         case "schema": return .json(try await schema(of: store))
         case "peers":
-            var writer = JSONWriter()
-            try writer.object { writer in
-                try Self.position(of: store, to: &writer)
-                try store.peers.write(sortedBy: query.text("sort") ?? "lag", to: &writer)
-                streams.write(of: store, to: &writer)
-            }
-            return .json(writer.bytes)
+            return .json(
+                try Self.object(at: store.position) { writer in
+                    try store.peers.write(sortedBy: query.text("sort") ?? "lag", to: &writer)
+                    streams.write(of: store, to: &writer)
+                }
+            )
         case "health":
             let connections = await report.connections()
-            var writer = JSONWriter()
-            try writer.object { writer in
-                try Self.position(of: store, to: &writer)
-                HealthReport(store: store, streams: streams, gateway: report, connections: connections).write(
-                    to: &writer
-                )
-            }
-            return .json(writer.bytes)
+            let health = HealthReport(store: store, streams: streams, gateway: report, connections: connections)
+            return .json(Self.object(at: store.position) { health.write(to: &$0) })
         default: return try events(query, request, of: store)
         }
     }
 
-    private static func position(of store: ServedStore, to writer: inout JSONWriter) throws {
-        if let position = store.feed.now.snapshot?.position { writer.member(position) }
+    /// An answer that begins with a position.
+    private static func object(
+        at position: Position?,
+        maxBytes: Int = .max,
+        _ write: (inout JSONWriter) throws -> Void
+    ) rethrows -> [UInt8] {
+        var writer = JSONWriter(maxBytes: maxBytes)
+        try writer.object { writer in
+            writer.member(position)
+            try write(&writer)
+        }
+        return writer.bytes
     }
 
     /// An answer from the journal, with the present position.
@@ -156,27 +159,19 @@ final class Router: Sendable {
         _ work: @escaping @Sendable (ServedStore.Journal, inout ReadBudget, inout JSONWriter) throws -> Void
     ) async throws -> [UInt8] {
         try await store.reading { journal, budget in
-            var writer = JSONWriter()
-            try writer.object { writer in
-                try Self.position(of: store, to: &writer)
-                try work(journal, &budget, &writer)
-            }
-            return writer.bytes
+            try Self.object(at: store.position) { try work(journal, &budget, &$0) }
         }
     }
 
     /// - Throws: ``GatewayFailure`` with code `no-such-path` for a hidden path.
     private func requireShown(_ path: [String], in store: ServedStore) throws {
-        guard !store.hidden.hides(path) else {
-            throw GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
-        }
+        guard !store.hidden.hides(path) else { throw GatewayFailure.nothing(at: path) }
     }
 
     /// The value at a path of a state.
     private func part(_ path: [String], of state: Value, _ store: ServedStore) throws -> Value {
-        guard let value = store.hidden.hides(path) ? nil : state.part(at: path) else {
-            throw GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
-        }
+        try requireShown(path, in: store)
+        guard let value = state.part(at: path) else { throw GatewayFailure.nothing(at: path) }
         return value
     }
 
@@ -190,27 +185,22 @@ final class Router: Sendable {
         let isWhole = query.text("whole") == "1"
         let (state, position) = try await store.state(at: at)
         let value = try part(path, of: state, store)
-        return try await store.comparing {
-            var writer = JSONWriter(maxBytes: EventStream.maxEventBytes)
-            try writer.object { writer in
-                writer.member(position)
-                if isWhole {
-                    writer.member("path", JSONPointer.text(of: path))
-                    writer.member("type", value.jsonType)
-                    writer.key("value")
-                    writer.value(value, hiding: store.hidden.inside(path))
-                    guard !writer.isTooLarge else {
-                        throw GatewayFailure(
-                            .tooLarge,
-                            "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts"
-                        )
-                    }
-                } else {
+        return try await store.comparisons.run {
+            try Self.object(at: position, maxBytes: EventStream.maxEventBytes) { writer in
+                guard isWhole else {
                     let changes = at == nil ? store.changes.withLock(\.self) : nil
-                    StateNodes(hidden: store.hidden, changes: changes).write(value, at: path, page, to: &writer)
+                    return StateNodes(hidden: store.hidden, changes: changes).write(value, at: path, page, to: &writer)
                 }
+                writer.member("path", JSONPointer.text(of: path))
+                writer.member("type", value.jsonType)
+                writer.key("value")
+                writer.value(value, hiding: store.hidden.inside(path))
+                guard writer.isTooLarge else { return }
+                throw GatewayFailure(
+                    .tooLarge,
+                    "the value has more than \(EventStream.maxEventBytes) bytes: ask for its parts"
+                )
             }
-            return writer.bytes
         }
     }
 
@@ -222,12 +212,10 @@ final class Router: Sendable {
         let after = query.text("after") == nil ? nil : try query.path("after")
         let (state, position) = try await store.state(at: query.revision("at"))
         let value = try part(path, of: state, store)
-        return try await store.comparing {
+        return try await store.comparisons.run {
             var search = StateSearch(text, after: after, limit: limit, until: .now + ReadBudget.time)
             search.run(in: value, at: path, hiding: store.hidden)
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.member(position)
+            return Self.object(at: position) { writer in
                 writer.array("found") { writer in
                     for (path, match, value) in search.found {
                         writer.object { writer in
@@ -238,10 +226,8 @@ final class Router: Sendable {
                     }
                 }
                 writer.member("examined", search.examined)
-                writer.key("next")
-                if let next = search.next { writer.string(JSONPointer.text(of: next)) } else { writer.null() }
+                writer.member("next", search.next.map { JSONPointer.text(of: $0) })
             }
-            return writer.bytes
         }
     }
 
@@ -286,27 +272,22 @@ final class Router: Sendable {
             let new = try to.map { try journal.history.state(at: $0, &budget) }
             writer.member("from", old.place.revision)
             writer.member("to", new?.place.revision ?? present.revision)
-            var (count, next, output) = (0, nil as Int?, JSONWriter())
-            output.array { list in
-                var output = list
-                var changes = StateChanges(hidden: store.hidden) { change in
-                    count += 1
-                    if count <= skipped { return true }
-                    guard count <= skipped + limit, output.bytes.count < StateNodes.maxBytes else {
-                        // The number of changes before the next page.
-                        next = count - 1
+            let (before, after) = (old.tree.part(at: path), (new?.tree ?? present.state).part(at: path))
+            // The number of changes before this one, and before the next page.
+            var (count, next) = (0, nil as Int?)
+            writer.array("patch") { writer in
+                StateChanges(hidden: store.hidden).run(from: before, to: after, at: path) { change in
+                    defer { count += 1 }
+                    if count < skipped { return true }
+                    guard count < skipped + limit, writer.bytes.count < StateNodes.maxBytes else {
+                        next = count
                         return false
                     }
-                    output.object { Self.write(change, hiding: store.hidden, to: &$0) }
+                    writer.object { Self.write(change, hiding: store.hidden, to: &$0) }
                     return true
                 }
-                changes.run(from: old.tree.part(at: path), to: (new?.tree ?? present.state).part(at: path), at: path)
-                list = output
             }
-            writer.key("patch")
-            writer.json(output.bytes)
-            writer.key("next")
-            if let next { writer.string("\(next)") } else { writer.null() }
+            writer.member("next", next.map { "\($0)" })
         }
     }
 
@@ -343,24 +324,17 @@ final class Router: Sendable {
 
     private func schema(of store: ServedStore) async throws -> [UInt8] {
         let actions = try await store.schema()
-        var writer = JSONWriter()
-        try writer.object { writer in
-            try Self.position(of: store, to: &writer)
+        return Self.object(at: store.position) { writer in
             writer.array("actions") { writer in
                 for action in actions {
                     writer.object { writer in
                         writer.member("name", action.name)
                         writer.key("example")
-                        if let example = action.example {
-                            writer.value(example, hiding: HiddenPaths([]))
-                        } else {
-                            writer.null()
-                        }
+                        writer.value(action.example ?? .null, hiding: HiddenPaths([]))
                     }
                 }
             }
         }
-        return writer.bytes
     }
 
     // MARK: Streams

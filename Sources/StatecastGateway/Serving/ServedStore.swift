@@ -22,7 +22,7 @@ final class ServedStore: Sendable {
     let sessions: SendSessions?
     private let schemaReader: @Sendable () throws -> ActionSender
     /// The actions that the primary accepts, as its incarnation told them.
-    private let knownSchema = Monitor(Schema())
+    private let schemaAnswer = Locked<SchemaAnswer?>(nil)
     let hidden: HiddenPaths
     let row: ActionRow
     let changes = Locked<ChangeIndex?>(nil)
@@ -30,15 +30,15 @@ final class ServedStore: Sendable {
     private let journalPath: String?
     private let journalState: Monitor<JournalState>
     private let readers = WorkGate(maxRunning: 2)
-    private let comparisons = WorkGate(maxRunning: 4)
+    /// Writes or searches states, beside a few others.
+    let comparisons = WorkGate(maxRunning: 4)
     private let logger: Logger
 
-    private struct Schema {
-        var lineage: Lineage?
-        var epoch: Epoch?
-        var actions: [ActionDescription]?
-        /// Whether a request asks for it; others wait.
-        var isAsked = false
+    private struct SchemaAnswer {
+        /// The incarnation of the primary that was asked.
+        let lineage: Lineage?
+        let epoch: Epoch?
+        let actions: Task<[ActionDescription], any Error>
     }
 
     private struct JournalState {
@@ -126,7 +126,7 @@ final class ServedStore: Sendable {
     ///   that replaced this one.
     private func read(_ journal: Journal, upTo epoch: Epoch?) async {
         do {
-            let part = try await WorkGate.unlimited {
+            let part = try await Threads.runBlocking {
                 if let epoch { try journal.history.requireKnown(epoch) }
                 return try journal.tail.read()
             }
@@ -139,7 +139,7 @@ final class ServedStore: Sendable {
         guard let path = journalPath, let index = changes.withLock(\.self) else { return }
         let (name, row) = (name, row)
         do {
-            let journal = try await WorkGate.unlimited {
+            let journal = try await Threads.runBlocking {
                 let history = try StoreHistory(at: path, of: name)
                 guard history.identity.lineage == snapshot.position.lineage else {
                     throw GatewayFailure(
@@ -170,11 +170,10 @@ final class ServedStore: Sendable {
     private func note(from old: StateSnapshot<Value>?, to new: StateSnapshot<Value>) {
         guard let old, old.position.lineage == new.position.lineage, new.revision > old.revision else { return }
         var places: [ChangeIndex.Place] = []
-        var comparison = StateChanges(hidden: hidden) { change in
+        StateChanges(hidden: hidden).run(from: old.state, to: new.state, at: []) { change in
             places.append(ChangeIndex.Place(path: change.path, hasParts: change.new?.isContainer ?? false))
             return places.count < Self.maxPlaces
         }
-        comparison.run(from: old.state, to: new.state, at: [])
         let index = changes.withLock(\.self)
         if places.count < Self.maxPlaces {
             index?.record(places, at: new.revision, by: nil)
@@ -188,13 +187,16 @@ final class ServedStore: Sendable {
                 writer.member("from", old.revision)
                 writer.member("to", new.revision)
             }
-            writer.member("time", Timestamp.systemClock().milliseconds)
+            writer.member("time", Timestamp.systemClock())
             writer.member("ops", places.count)
         }
         feed.append([writer.bytes], count: 1)
     }
 
     // MARK: State and history
+
+    /// That of the newest state.
+    var position: Position? { feed.now.snapshot?.position }
 
     /// The newest state.
     ///
@@ -236,11 +238,6 @@ final class ServedStore: Sendable {
                 throw pruned
             }
         }
-    }
-
-    /// Writes or searches a state, beside a few others.
-    func comparing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await comparisons.run(work)
     }
 
     /// The state of a revision with its position, or the newest one.
@@ -285,23 +282,22 @@ final class ServedStore: Sendable {
     /// - Throws: ``GatewayFailure`` with code `no-state`; `Rejection`.
     func schema() async throws -> [ActionDescription] {
         let position = feed.now.snapshot?.position
-        let known = try await knownSchema.wait { schema -> Schema? in
-            guard !schema.isAsked else { return nil }
-            let isKnown = (schema.lineage, schema.epoch) == (position?.lineage, position?.epoch)
-            if !isKnown { schema = Schema() }
-            schema.isAsked = schema.actions == nil
-            return schema
+        let answer = schemaAnswer.withLock { answer in
+            if let answer, (answer.lineage, answer.epoch) == (position?.lineage, position?.epoch) { return answer }
+            let asked = Task { [schemaReader] in
+                let sender = try schemaReader()
+                let actions = try await within(.seconds(5)) { try await withSender(sender) { try await $0.actions() } }
+                if let actions { return actions }
+                throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
+            }
+            let new = SchemaAnswer(lineage: position?.lineage, epoch: position?.epoch, actions: asked)
+            answer = new
+            return new
         }
-        if let actions = known.actions { return actions }
-        var asked = Schema()
-        defer { knownSchema.change { [asked] in $0 = asked } }
-        let sender = try schemaReader()
-        let actions = try await within(.seconds(5)) { try await withSender(sender) { try await $0.actions() } }
-        guard let actions else {
-            throw GatewayFailure(.noState, "the primary does not answer; try again", retryAfter: 1)
+        do { return try await answer.actions.value } catch {
+            schemaAnswer.withLock { if $0?.actions == answer.actions { $0 = nil } }
+            throw error
         }
-        asked = Schema(lineage: position?.lineage, epoch: position?.epoch, actions: actions)
-        return actions
     }
 
     // MARK: Descriptions
@@ -317,7 +313,7 @@ final class ServedStore: Sendable {
             case .incompatible(let reason): ("incompatible", reason.message)
             }
         writer.member("status", status)
-        writer.member("since", present.since.milliseconds)
+        writer.member("since", present.since)
         if let why { writer.member("why", why) }
     }
 
@@ -325,12 +321,7 @@ final class ServedStore: Sendable {
         let present = feed.now
         writer.member("store", name)
         Self.write(present, to: &writer)
-        if let position = present.snapshot?.position {
-            writer.member(position)
-        } else {
-            writer.key("position")
-            writer.null()
-        }
+        writer.member(present.snapshot?.position)
         writer.array("features") { writer in
             if (try? journal()) != nil { writer.string("history") }
             if sessions != nil { writer.string("send") }
@@ -340,12 +331,5 @@ final class ServedStore: Sendable {
             writer.member("noHistory", failure.message)
         }
         GatewayLimits.write(to: &writer)
-    }
-}
-
-extension Value {
-    /// The part at a path; `nil` if there is none.
-    func part(at path: [String]) -> Value? {
-        path.reduce(self as Value?) { value, name in value?.child(name) }
     }
 }

@@ -1,4 +1,4 @@
-import Dispatch
+import Statecast
 import StatecastThreading
 
 /// Runs work that takes long or blocks on threads of its own, a few at a time.
@@ -8,7 +8,6 @@ final class WorkGate: Sendable {
         var waiting = 0
     }
 
-    private static let queue = DispatchQueue(label: "statecast.gateway", attributes: .concurrent)
     private static let maxWaiting = 32
 
     private let load = Monitor(Load())
@@ -33,13 +32,6 @@ final class WorkGate: Sendable {
             return true
         }
         defer { load.change { $0.running -= 1 } }
-        return try await Self.unlimited(work)
-    }
-
-    /// Runs work at once.
-    static func unlimited<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Swift.Result(catching: work)) }
-        }
+        return try await Threads.runBlocking(work)
     }
 }

@@ -107,7 +107,7 @@ import Testing
         }
         for names in Set(paths(of: old) + paths(of: new)) {
             let path = ValuePath(names)
-            let (before, after) = (old.part(at: path), new.part(at: path))
+            let (before, after) = (old.part(at: names), new.part(at: names))
             let change = patch.change(at: path)
             let comment: Comment = "\(names): \(change?.description ?? "none") from \(old) to \(new) by \(patch)"
             #expect(change != nil || before == after, comment)
@@ -121,7 +121,7 @@ import Testing
             case .child: #expect(before?.isContainer == true && after?.isContainer == true, comment)
             case .replacedAbove: break
             }
-            let isInArray = names.indices.contains { old.part(at: ValuePath(names[..<$0]))?.arrayValue != nil }
+            let isInArray = names.indices.contains { old.part(at: names[..<$0])?.arrayValue != nil }
             if isMinimal, change.kind != .replacedAbove, !isInArray { #expect(before != after, comment) }
         }
     }

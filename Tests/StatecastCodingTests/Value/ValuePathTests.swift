@@ -13,20 +13,20 @@ import Testing
         let map = Value.map(ValueMap(keys.enumerated().map { ($1, ["found": Value($0)]) }))
         // An integer beyond 64 bits with its sign has no name to find it by.
         for (index, key) in keys.enumerated() where key != .negative(.max) {
-            #expect(map.part(at: ValuePath([key.keyName, "found"])) == Value(index), "\(key.keyName)")
+            #expect(map.part(at: [key.keyName, "found"]) == Value(index), "\(key.keyName)")
         }
         for name in ["Text", "1.50", "\"x\"", "AQ==", "x"] {
-            #expect(map.part(at: ValuePath([name])) == nil, "\(name)")
+            #expect(map.part(at: [name]) == nil, "\(name)")
         }
     }
 
     @Test func `A path of names prefers a text to an integer of its name`() {
         let map: Value = ["5": "text", 5: "integer", "list": [7, 8], "tagged": .tagged(9, ["a": 1])]
-        #expect(map.part(at: ValuePath(["5"])) == "text")
-        #expect(map.part(at: ValuePath(["list", "1"])) == 8)
-        #expect(map.part(at: ValuePath(["list", "2"])) == nil)
-        #expect(map.part(at: ValuePath(["tagged", "a"])) == 1)
-        #expect(map.part(at: ValuePath([])) == map)
+        #expect(map.part(at: ["5"]) == "text")
+        #expect(map.part(at: ["list", "1"]) == 8)
+        #expect(map.part(at: ["list", "2"]) == nil)
+        #expect(map.part(at: ["tagged", "a"]) == 1)
+        #expect(map.part(at: []) == map)
         #expect(ValuePath(["a"]) == ValuePath(["a"]) && ValuePath(["a"]) != ValuePath(["b"]))
     }
 }

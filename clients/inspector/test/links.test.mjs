@@ -40,6 +40,11 @@ test('A filter finds what is not loaded, a link shows what it names, and what is
     await link.shows('live', null, () => inspector.view.at)
     await link.close()
   })
+  await t.test('A link without a valid revision says so', async () => {
+    const link = await open(browser, cluster.url('at=abc'))
+    await link.until('a sentence', () => /no revision in at=abc/.test(document.querySelector('#notice').textContent))
+    await link.close()
+  })
   await t.test('Enter in the search selects the first row, for b', async () => {
     await tab.key('s')
     await tab.type('web-2')
@@ -91,6 +96,13 @@ test('A filter finds what is not loaded, a link shows what it names, and what is
     const [shown, last] = await tab.run(() => [[...document.querySelectorAll('#health .chart')].find(each => /actions a second/.test(each.textContent)).querySelector('b').textContent, inspector.series.actions.findLast(value => value !== null) * 1000 / inspector.series.interval])
     assert.equal(shown, last.toFixed(1))
     assert.ok(!/history|snapshots/.test(await tab.run(() => document.querySelector('#health .meta').textContent)))
+  })
+  await t.test('Peers of one kind', async () => {
+    await tab.until('the gateway is listed', () => [...document.querySelectorAll('#peer-list .kind')].some(each => each.textContent === 'replica'))
+    await tab.click('#peer-kinds button', { text: 'sender' })
+    await tab.until('no replica is shown', () => ![...document.querySelectorAll('#peer-list .kind')].some(each => each.textContent === 'replica'))
+    await tab.click('#peer-kinds button', { text: 'all' })
+    await tab.until('the gateway is shown', () => [...document.querySelectorAll('#peer-list .kind')].some(each => each.textContent === 'replica'))
   })
   assert.ok(newest > 1100)
   assert.deepEqual(tab.errors, [])
