@@ -43,6 +43,8 @@
             case closing
         }
 
+        private static let pieceBytes = 32 << 10
+
         weak var gate: HTTPGate?
         private let channel: any Channel
         private let registry: HTTPRegistry
@@ -229,14 +231,27 @@
             flush(.end(nil)).assumeIsolated().whenSuccess { [self] in if closes { gate?.close() } }
         }
 
-        /// Writes, and cuts the connection if the system does not take the bytes in time.
+        /// Writes a long body in pieces, and cuts the connection if the system does not take the next one in time.
         private func flush(_ part: HTTPServerResponsePart) -> EventLoopFuture<Void> {
-            writeDeadline?.cancel()
-            let late = channel.eventLoop.assumeIsolated().scheduleTask(in: limits.writeTimeout) { [self] in cut() }
-            writeDeadline = late
+            awaitProgress()
+            var last = part
+            if case .body(.byteBuffer(var bytes)) = part {
+                while bytes.readableBytes > Self.pieceBytes, let piece = bytes.readSlice(length: Self.pieceBytes) {
+                    let written = channel.eventLoop.makePromise(of: Void.self)
+                    written.futureResult.assumeIsolated().whenSuccess { [self] in awaitProgress() }
+                    pipeline.write(self.part(.body(.byteBuffer(piece))), promise: written)
+                }
+                last = .body(.byteBuffer(bytes))
+            }
             let written = channel.eventLoop.makePromise(of: Void.self)
-            pipeline.writeAndFlush(self.part(part), promise: written)
-            return written.futureResult.always { _ in late.cancel() }
+            written.futureResult.assumeIsolated().whenComplete { [self] _ in writeDeadline?.cancel() }
+            pipeline.writeAndFlush(self.part(last), promise: written)
+            return written.futureResult
+        }
+
+        private func awaitProgress() {
+            writeDeadline?.cancel()
+            writeDeadline = channel.eventLoop.assumeIsolated().scheduleTask(in: limits.writeTimeout) { [self] in cut() }
         }
 
         private func part(_ part: HTTPServerResponsePart) -> NIOAny { NIOAny(part) }

@@ -218,11 +218,23 @@ extension Value {
         }
         #expect(page["children"]?[0]?["cut"] == Value(6000))
         #expect(page["children"]?[0]?["value"]?.textValue?.utf8.count == 4096)
+        func cut(_ value: Value) throws -> (value: Value?, cut: Value?) {
+            let page = try parsed {
+                StateNodes(hidden: Self.nothing, changes: nil).write(value, at: [], StateNodes.Page(), to: &$0)
+            }
+            return (page["value"], page["cut"])
+        }
+        // A character that the limit divides is left out.
+        let (value, size) = try cut(.text("a" + text))
+        #expect(value == .text("a" + String(repeating: "ä", count: 2047)) && size == 6001)
+        let (bytes, count) = try cut(.bytes(Array(repeating: 7, count: 5000)))
+        let base64 = try #require(bytes?["$bytes"]?.textValue)
+        #expect(Base64.bytes(base64) == Array(repeating: 7, count: 3072) && count == 5000)
     }
 
     @Test func `The index of changes forgets whole generations, and says since when it is complete`() {
         let index = ChangeIndex(from: 3)
-        #expect(index.seenFrom == 3)
+        #expect(index.completeAfter == 3)
         index.record([.init(path: ["a", "b"])], at: 4, by: "Set")
         #expect(index.last(at: ["a", "b"])?.revision == 4 && index.last(at: ["a"])?.action == "Set")
         #expect(index.last(at: ["a", "c"]) == nil)
@@ -235,13 +247,21 @@ extension Value {
             index.record((0..<1000).map { .init(path: ["r", "\(revision)-\($0)"]) }, at: Revision(revision), by: nil)
             revision += 1
         }
-        #expect(index.seenFrom > 4 && revision < 1000)
+        #expect(index.completeAfter > Revision(4) && revision < 1000)
+    }
+
+    @Test func `A conversion, which has no sender, passes no filter of one`() {
+        #expect(ActionFilter().permitsConversions && ActionFilter(isApplied: true).permitsConversions)
+        #expect(!ActionFilter(isApplied: false).permitsConversions && !ActionFilter(names: []).permitsConversions)
+        for filter in [ActionFilter(code: "x"), ActionFilter(session: "x"), ActionFilter(user: "ana")] {
+            #expect(!filter.permitsConversions)
+        }
     }
 
     @Test func `A query refuses what it does not know`() throws {
         let query = try Query("path=%2Fa~1b&limit=5&paths=%2Fa,%2Fb%252Cc,", known: ["path", "limit", "paths"])
         #expect(try query.path() == ["a/b"])
-        #expect(try query.number("limit", in: 1...10, 1) == 5)
+        #expect(try query.number("limit", in: 1...10) == 5)
         #expect(try query.paths("paths") == [["a"], ["b%2Cc"], []])
         func code(_ body: () throws -> Void) -> GatewayFailure.Code? {
             do { try body() } catch { return GatewayFailure(error).code }
@@ -250,7 +270,11 @@ extension Value {
         #expect(code { _ = try Query("limits=1", known: ["limit"]) } == .badRequest)
         #expect(code { _ = try Query("limit=%f", known: ["limit"]) } == .badRequest)
         #expect(code { _ = try Query("limit=%ff%fe", known: ["limit"]) } == .badRequest)
-        #expect(code { _ = try Query("limit=11", known: ["limit"]).number("limit", in: 1...10, 1) } == .badRequest)
+        #expect(code { _ = try Query("limit=%+f", known: ["limit"]) } == .badRequest)
+        #expect(code { _ = try Query("limit=1&limit=2", known: ["limit"]) } == .badRequest)
+        #expect(try Query("log=1", known: ["log"]).flag("log") && !Query("log=0", known: ["log"]).flag("log"))
+        #expect(code { _ = try Query("log=true", known: ["log"]).flag("log") } == .badRequest)
+        #expect(code { _ = try Query("limit=11", known: ["limit"]).number("limit", in: 1...10) } == .badRequest)
         #expect(code { _ = try Query("path=a", known: ["path"]).path() } == .badRequest)
         let long = String(repeating: "a", count: GatewayLimits.maxPathBytes)
         #expect(code { _ = try Query("path=/\(long)", known: ["path"]).path() } == .badRequest)

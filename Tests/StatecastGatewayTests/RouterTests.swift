@@ -77,7 +77,7 @@ private func withFleet(
         var configuration = GatewayConfiguration(
             stores: [.init("fleet", journal: folder)],
             from: address.publish,
-            token: "a token of the test",
+            token: "a-token-of-the-test",
             sessionSecret: Array("a secret of the test".utf8)
         )
         (configuration.allowsSending, configuration.hiddenPaths) = (sending, paths)
@@ -110,6 +110,31 @@ private func withFleet(
 @Suite(.timeLimit(.minutes(10))) struct RouterTests {
     private static let base = "/v1/stores/fleet/"
     private static let session = "0123456789abcdef0123456789abcdef"
+
+    @Test func `A gateway refuses settings that would not do what they say`() throws {
+        let valid = GatewayConfiguration(
+            stores: [.init("fleet")],
+            from: "tcp://127.0.0.1:1",
+            token: "0123456789abcdef",
+            sessionSecret: Array(repeating: 7, count: 16)
+        )
+        func code(_ change: (inout GatewayConfiguration) -> Void) -> StatecastError.Code? {
+            var configuration = valid
+            change(&configuration)
+            do throws(StatecastError) { _ = try Gateway(configuration) } catch { return error.code }
+            return nil
+        }
+        #expect(code { _ in } == nil)
+        // They would hide nothing.
+        #expect(code { $0.hiddenFields = ["/NoteAdded/text"] } == .definition)
+        #expect(code { $0.hiddenFields = ["NoteAdded/text/"] } == .definition)
+        #expect(code { $0.hiddenPaths = ["users/*/email"] } == .definition)
+        // A header or an address could not hold it.
+        #expect(code { $0.token = "0123456789%cd&ef#" } == .definition)
+        #expect(code { $0.token = "short" } == .definition)
+        #expect(code { $0.address = "0.0.0.0:7190" } == .insecure)
+        #expect(code { $0.stores = [] } == .definition)
+    }
 
     @Test func `Only requests with the token, from no foreign page, get data`() async throws {
         try await withFleet(sending: false) { fleet in

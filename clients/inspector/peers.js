@@ -6,9 +6,9 @@ import { $, bytes, element, group, instant, note, pairs, printable, section, set
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
 const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
   ['status', 'status', String], ['lag', 'revisions behind', group], ['rate', 'actions/s', number]]
-/** Sums of each interval are shown as rates; lag is the most of each. */
+/** Sums of each interval are shown as rates; lag is that at its end. */
 const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number],
-  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, worst replica', group]]
+  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, this gateway', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []

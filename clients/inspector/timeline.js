@@ -46,8 +46,8 @@ export class Timeline {
   /** Goes to the interval of a time of day in UTC, of the last 24 hours. */
   goTo(seconds) {
     const now = Date.now(), today = now - now % 864e5 + seconds * 1000, time = today > now ? today - 864e5 : today
-    const [from] = this.data?.buckets.findLast(([, begin]) => begin <= time) ?? []
-    from === undefined ? this.app.toast('The history does not have this time') : this.app.go(from)
+    const { buckets, newest } = this.data ?? { buckets: [] }, last = buckets.findLastIndex(([, end]) => end <= time)
+    last < 0 ? this.app.toast('The history does not have this time') : this.app.go(buckets[last + 1]?.[0] ?? newest)
   }
   first() { if (this.data) this.app.go(this.data.oldest) }
   schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
@@ -97,8 +97,8 @@ export class Timeline {
   }
   /** The height of a bar is the square root of the rate in its interval. */
   bars(box, x, base, at, last) {
-    const { buckets } = this.data, endOf = i => buckets[i + 1]?.[1] ?? Date.now()
-    const rates = buckets.map(([, time, applied, rejected], i) => Math.sqrt((applied + (rejected ?? 0)) / Math.max(1, endOf(i) - time)))
+    const { buckets } = this.data, duration = i => i ? buckets[i][1] - buckets[i - 1][1] : buckets.length > 1 ? duration(1) : 1
+    const rates = buckets.map(([, , applied, rejected], i) => Math.sqrt((applied + (rejected ?? 0)) / Math.max(1, duration(i))))
     const top = Math.max(...rates, 1e-9)
     buckets.forEach(([from, , applied, rejected], i) => {
       const width = Math.max(1, x(buckets[i + 1]?.[0] ?? last) - x(from) - 1), tall = Math.max(2, rates[i] / top * (base - 12))

@@ -247,7 +247,7 @@ export class Tree {
     const change = row.changed, isRecent = change && view.at === null && change.revision > (this.samples[0]?.[1] ?? Infinity)
     pulse.hidden = !isRecent; changed.className = isRecent ? 'b hot' : 'b'
     const seenFrom = isRow && row.page?.at === null ? row.node.seenFrom : null
-    const before = seenFrom == null ? '' : seenFrom === 0 ? 'as at the beginning' : `before ${group(seenFrom)}`
+    const before = seenFrom == null ? '' : seenFrom === 0 ? 'as at the beginning' : `at or before ${group(seenFrom)}`
     setText(changed, change ? `${group(change.revision)} ${printable(change.action ?? '')}` : before)
   }
   mark(cell, text, isMatch) {

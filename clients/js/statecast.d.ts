@@ -21,7 +21,7 @@ export class Cut {
 /**
  * Converts parsed JSON of a gateway (`$int`, `$bytes`, `$float`, `$cut`, keys with `$$`). `follow` and `get` do so themselves.
  *
- * @throws StatecastError with the code `protocol` if a special value is malformed, or a number is beyond a double.
+ * @throws StatecastError with the code `protocol` if a special value is malformed, or a number is outside the range of a double.
  */
 export function decodeValue(json: unknown): Value;
 
@@ -59,8 +59,6 @@ export class StatecastError extends Error {
     readonly retryAfter: number | null;
     /** With the code `pruned`: the oldest revision that the gateway has. */
     readonly oldest: number | null;
-    /** With the code `budget`: how far the gateway has searched. */
-    readonly searchedTo: unknown;
 }
 
 /** The store rejected an action. The code is that of the store. */
@@ -91,14 +89,14 @@ export interface Position {
  * - `connecting`: no stream was opened yet
  * - `joining`, `live`, `stale`, `refused`, `incompatible`: the gateway's relation to the store
  * - `offline`: the connection to the gateway is lost and will be opened again; the shown state stays
- * - `closed`: the stream has ended, by `close()` or by a refusal that cannot pass
+ * - `closed`: the stream has ended, by `close()` or by a permanent refusal
  */
 export type Status = "connecting" | "joining" | "live" | "stale" | "refused" | "incompatible" | "offline" | "closed";
 
 export interface StateInfo {
     readonly position: Position;
     readonly status: Status;
-    /** `patch`: the values changed from the last ones. Otherwise all values are new: why. */
+    /** `patch`: the values are the previous ones with a patch applied. Otherwise, the reason why the gateway sent all values. */
     readonly reason: "patch" | "joined" | "behind" | "rewound" | "lineage";
 }
 
@@ -134,7 +132,7 @@ export interface ActionRow {
     revision: number;
     batch: { from: number; to: number };
     time: number;
-    /** `null` for a record without an action, whose `kind` says what it is. */
+    /** `null` if the journal does not record the action (too large, or not decodable), and for a conversion, which has a `kind`. */
     action: string | null;
     kind?: string;
     payload?: Value;
@@ -157,7 +155,7 @@ export interface Following {
     /** Ends the stream. No callback is called any more. */
     close(): void;
     /**
-     * Resolves when the shown state contains a change: read your own writes. A number means the lineage of the shown state.
+     * Resolves when the shown state contains a change: read your own writes. A number is a revision in the lineage of the shown state.
      *
      * @throws StatecastError with the code `other-lineage` if the store has left the lineage, with the code `closed` after
      *     `close()`, or the error with which the stream ended.

@@ -11,7 +11,7 @@ const lockTimeout = 1000; // milliseconds for a page that is being reloaded to r
 export class StatecastError extends Error {
     constructor(code, message, { cause, ...details } = {}) {
         super(message, cause === undefined ? undefined : { cause });
-        Object.assign(this, { code, status: null, retryAfter: null, oldest: null, searchedTo: null }, details);
+        Object.assign(this, { code, status: null, retryAfter: null, oldest: null }, details);
         this.name = new.target.name;
     }
 }
@@ -33,9 +33,9 @@ function isTransient({ code, status }) {
 function failure({ status, headers }, body) {
     let error;
     try { error = JSON.parse(body).error; } catch {}
-    const { code, message, oldest = null, searchedTo = null } = error ?? {};
+    const { code, message, oldest = null } = error ?? {};
     const retryAfter = error?.retryAfter ?? Number.parseFloat(headers.get("Retry-After"));
-    const details = { status, retryAfter: isPause(retryAfter) ? retryAfter : null, oldest, searchedTo };
+    const details = { status, retryAfter: isPause(retryAfter) ? retryAfter : null, oldest };
     return new StatecastError(text(code, "http"), text(message, `the answer has status ${status}`), details);
 }
 

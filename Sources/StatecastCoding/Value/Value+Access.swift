@@ -22,20 +22,6 @@ extension Value {
         return array[index]
     }
 
-    /// The value at a dotted path: `value[path: "hosts.alpha.samples.3"]`.
-    ///
-    /// Each component is looked up as a text key of a map, then as an integer key, then as any other key whose name in
-    /// JSON it is; in an array, as an index. The empty path is the value itself. Use subscripts for a key that contains
-    /// a dot.
-    public subscript(path path: String) -> Value? {
-        var value = self
-        for component in path.split(separator: ".") {
-            guard let next = value.child(String(component)) else { return nil }
-            value = next
-        }
-        return value
-    }
-
     /// Changes each element of an array, or each value of a map, whatever its key is; does nothing to any other value.
     ///
     /// ```swift

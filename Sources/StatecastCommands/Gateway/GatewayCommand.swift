@@ -185,12 +185,12 @@ package struct GatewayCommand: AsyncParsableCommand {
             let logger = Logger(label: "statecast.gateway")
             let monitoring = try await Monitoring(settings)
             let gateway = try Self.gateway(configuration, logger)
-            let shown = configuration.address.split(separator: ":").dropLast().joined(separator: ":")
+            let host = configuration.address.lastIndex(of: ":").map { configuration.address[..<$0] } ?? ""
             try await SignalledRun.until(
                 done: {
-                    let port = try await gateway.boundPort
-                    let address = "http://\(shown == "0.0.0.0" ? "127.0.0.1" : shown):\(port)/"
-                    try LineOutput.writeNow(Array("\(address)#token=\(token)\n".utf8))
+                    let port = try await cancelWhenGracefulShutdown { try await gateway.boundPort }
+                    let address = "http://\(host == "0.0.0.0" ? "127.0.0.1" : host):\(port)/"
+                    try LineOutput.writeNow(Array("\(address)#token=\(token.replacing("+", with: "%2B"))\n".utf8))
                     try? await gracefulShutdown()
                 },
                 beside: try monitoring.services(for: gateway.nodes, logger: logger) + [gateway],

@@ -41,14 +41,7 @@ struct HiddenPaths: Sendable {
     }
 
     /// Whether a path is in a hidden part.
-    func hides(_ path: [String]) -> Bool {
-        var place = self
-        for component in path {
-            if place.hidesAll { return true }
-            place = place.inside { component }
-        }
-        return place.hidesAll
-    }
+    func hides(_ path: [String]) -> Bool { inside(path).hidesAll }
 
     /// The place of a path.
     func inside(_ path: [String]) -> HiddenPaths {

@@ -12,8 +12,8 @@ struct JSONWriter {
     /// Values end early when this size is exceeded: then the JSON is incomplete, and not used.
     private let maxBytes: Int
 
-    /// A larger value would need too much memory of browsers.
-    static let maxInteger: UInt64 = 1 << 53
+    /// Larger integers are not exact as a double.
+    private static let maxInteger: UInt64 = 1 << 53
 
     init(maxBytes: Int = .max) { self.maxBytes = maxBytes }
 

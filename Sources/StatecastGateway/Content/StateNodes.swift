@@ -4,7 +4,7 @@ import StatecastProtocol
 
 /// Writes a place of a state and its children, a page at a time.
 struct StateNodes {
-    /// What a request asks for.
+    /// The parameters of a request.
     struct Page {
         var depth = 1
         var limit = 200
@@ -14,7 +14,7 @@ struct StateNodes {
 
     /// What is hidden, from the root on.
     let hidden: HiddenPaths
-    /// When each child was last changed; `nil`: not told.
+    /// When each child was last changed; `nil`: omitted.
     let changes: ChangeIndex?
 
     /// Values of more bytes are cut.
@@ -27,7 +27,7 @@ struct StateNodes {
     func write(_ value: Value, at path: [String], _ page: Page, to writer: inout JSONWriter) {
         writer.member("path", JSONPointer.text(of: path))
         write(value, at: path, hidden.inside(path), page, to: &writer)
-        if let seenFrom = changes?.seenFrom { writer.member("seenFrom", seenFrom) }
+        if let changes { writer.member("seenFrom", changes.completeAfter) }
     }
 
     private func write(
@@ -49,7 +49,7 @@ struct StateNodes {
             let start = page.after.flatMap { Int($0) }.map { min(max($0, -1), elements.count - 1) + 1 } ?? 0
             let children = elements.indices[start...].lazy.map { ("\($0)", elements[$0]) }
             self.children(children, at: path, hidden, page, to: &writer)
-        default: leaf(value, to: &writer)
+        default: Self.leaf(value, to: &writer)
         }
     }
 
@@ -111,15 +111,20 @@ struct StateNodes {
 
     private static func leaf(_ value: Value, to writer: inout JSONWriter) {
         writer.key("value")
-        if case .text(let text) = PlainForm(value), text.utf8.count > maxValueBytes {
-            writer.string(String(decoding: text.utf8.prefix(maxValueBytes), as: UTF8.self))
-            writer.member("cut", text.utf8.count)
+        guard case .text(let text) = PlainForm(value), text.utf8.count > maxValueBytes else {
+            return writer.value(value, hiding: HiddenPaths([]))
+        }
+        let end = text.utf8.index(text.startIndex, offsetBy: maxValueBytes)
+        // Whole characters of the text; of bytes, base64 of whole groups.
+        let beginning = Substring(text.unicodeScalars[..<end])
+        if case .bytes(let bytes) = value {
+            writer.object { $0.member("$bytes", beginning) }
+            writer.member("cut", bytes.count)
         } else {
-            writer.value(value, hiding: HiddenPaths([]))
+            writer.string(beginning)
+            writer.member("cut", text.utf8.count)
         }
     }
-
-    private func leaf(_ value: Value, to writer: inout JSONWriter) { Self.leaf(value, to: &writer) }
 
     /// Writes a value; one of more than ``maxValueBytes`` as its type and size.
     static func limited(_ value: Value, hiding hidden: HiddenPaths, to writer: inout JSONWriter) {

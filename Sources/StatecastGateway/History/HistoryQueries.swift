@@ -24,6 +24,11 @@ struct ActionFilter {
         return true
     }
 
+    /// Whether conversions of the state, which have no action, are wanted.
+    var permitsConversions: Bool {
+        names == nil && isApplied != false && code == nil && session == nil && user == nil
+    }
+
     /// Whether a record may have a wanted action: one that changes the path.
     func mayHave(_ record: JournalRecord) -> Bool {
         guard let path else { return true }
@@ -250,8 +255,7 @@ private struct ActionsPage {
         guard filter.mayHave(record) else { return }
         let actions = try RecordedAction.list(reading: record)
         searched = (record.from, actions.first?.time)
-        if actions.isEmpty, filter.names == nil, filter.isApplied != false,
-            isWanted(RecordedAction.ID(sequence: record.sequence, index: 0))
+        if actions.isEmpty, filter.permitsConversions, isWanted(RecordedAction.ID(sequence: record.sequence, index: 0))
         {
             var writer = JSONWriter()
             row.writeConversion(record, at: nil, to: &writer)

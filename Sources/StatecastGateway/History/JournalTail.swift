@@ -10,7 +10,7 @@ import StatecastThreading
 ///
 /// Used by one task at a time.
 final class JournalTail: Sendable {
-    /// What some records have.
+    /// The rows and counts of newly read records.
     struct Part {
         /// The last rows: older ones are counted only.
         var rows: [[UInt8]] = []
@@ -33,7 +33,7 @@ final class JournalTail: Sendable {
     /// The rejections of each record since the gateway started that has some, oldest first.
     private let rejections = Locked<[(sequence: UInt64, count: Int)]>([])
     /// The first record whose rejections are counted.
-    let first: JournalSequence
+    private let first: JournalSequence
     /// The revision before the first record.
     let start: Revision
 

@@ -12,7 +12,6 @@ final class StoreHistory: Sendable {
     struct Version: Sendable {
         let place: SnapshotEntry
         let tree: Value
-        let epoch: Epoch
     }
 
     let reader: JournalReader
@@ -37,7 +36,7 @@ final class StoreHistory: Sendable {
         try reader.epochs().last { $0.revision <= revision }?.epoch ?? Epoch(0)
     }
 
-    /// Checks that the journal has an incarnation of the primary.
+    /// Checks that the journal has an epoch of the primary.
     ///
     /// - Throws: ``GatewayFailure`` with code `no-journal`.
     func requireKnown(_ epoch: Epoch) throws {
@@ -51,8 +50,9 @@ final class StoreHistory: Sendable {
         }
     }
 
-    func position(of version: Version) -> Position {
-        Position(lineage: identity.lineage, epoch: version.epoch, revision: version.place.revision)
+    func position(of version: Version) throws -> Position {
+        let revision = version.place.revision
+        return Position(lineage: identity.lineage, epoch: try epoch(at: revision), revision: revision)
     }
 
     /// The state at the end of the last batch that ended at or before a revision.
@@ -94,7 +94,7 @@ final class StoreHistory: Sendable {
                 place = SnapshotEntry(sequence: record.sequence, revision: record.to)
                 budget.spend(record.body.count)
             }
-            version = Version(place: place, tree: tree, epoch: version.epoch)
+            version = Version(place: place, tree: tree)
             isComplete = place.sequence >= target
             if !isComplete, budget.isSpent {
                 keep(version)
@@ -106,7 +106,6 @@ final class StoreHistory: Sendable {
                 )
             }
         }
-        version = Version(place: version.place, tree: version.tree, epoch: try epoch(at: version.place.revision))
         keep(version)
         return version
     }
@@ -115,7 +114,7 @@ final class StoreHistory: Sendable {
         let snapshot = try reader.snapshot(entry)
         // They share no nodes with a state from the file. The last one stays, for the difference of two.
         versions.withLock { $0 = Array($0.suffix(1)) }
-        return Version(place: entry, tree: try Value(decoding: snapshot.state), epoch: Epoch(0))
+        return Version(place: entry, tree: try Value(decoding: snapshot.state))
     }
 
     private func keep(_ version: Version) {

@@ -5,24 +5,24 @@ import StatecastThreading
 /// When the places of a state were last changed, and by which action, as seen since the gateway runs.
 ///
 /// It has two generations of at most ``maxEntries`` places: when the younger one is full, it replaces the older one. So
-/// the memory is bounded, and a place that is missing was changed before ``seenFrom``.
+/// the memory is bounded, and a place without an entry was last changed at or before ``completeAfter``.
 final class ChangeIndex: Sendable {
     struct Change {
-        let revision: UInt64
+        let revision: Revision
         /// `nil` if it is not known, or several actions share the batch.
         let action: String?
     }
 
     fileprivate struct Entry {
-        let revision: UInt64
+        let revision: Revision
         let action: Int32
     }
 
     fileprivate struct Storage {
         var older: [Int: Entry] = [:]
         var younger: [Int: Entry] = [:]
-        var olderBegan: UInt64
-        var youngerBegan: UInt64
+        var olderBegan: Revision
+        var youngerBegan: Revision
         var names: [String] = []
         var indices: [String: Int32] = [:]
     }
@@ -33,13 +33,13 @@ final class ChangeIndex: Sendable {
 
     private let storage: Locked<Storage>
 
-    /// - Parameter revision: from which on all changes are reported.
+    /// - Parameter revision: all changes after it are recorded.
     init(from revision: Revision) {
-        storage = Locked(Storage(olderBegan: revision.rawValue, youngerBegan: revision.rawValue))
+        storage = Locked(Storage(olderBegan: revision, youngerBegan: revision))
     }
 
-    /// The first revision whose changes the index may have lost none of.
-    var seenFrom: UInt64 { storage.withLock { $0.olderBegan } }
+    /// The index has all changes after this revision.
+    var completeAfter: Revision { storage.withLock { $0.olderBegan } }
 
     /// A place that has another value.
     struct Place {
@@ -50,7 +50,7 @@ final class ChangeIndex: Sendable {
 
     func record(_ places: some Sequence<Place>, at revision: Revision, by action: String?) {
         storage.withLock { storage in
-            let entry = Entry(revision: revision.rawValue, action: action.map { storage.index(of: $0) } ?? -1)
+            let entry = Entry(revision: revision, action: action.map { storage.index(of: $0) } ?? -1)
             for place in places {
                 // A change of a place is one of all that contain it.
                 for count in 1...max(1, place.path.count) {
@@ -60,7 +60,7 @@ final class ChangeIndex: Sendable {
             }
             guard storage.younger.count > Self.maxEntries else { return }
             (storage.older, storage.younger) = (storage.younger, [:])
-            (storage.olderBegan, storage.youngerBegan) = (storage.youngerBegan, revision.rawValue)
+            (storage.olderBegan, storage.youngerBegan) = (storage.youngerBegan, revision)
         }
     }
 
@@ -77,7 +77,7 @@ final class ChangeIndex: Sendable {
     func restart(from revision: Revision) {
         storage.withLock { storage in
             (storage.older, storage.younger) = ([:], [:])
-            (storage.olderBegan, storage.youngerBegan) = (revision.rawValue, revision.rawValue)
+            (storage.olderBegan, storage.youngerBegan) = (revision, revision)
         }
     }
 

@@ -5,7 +5,7 @@ import StatecastProtocol
 
 /// The events of one client: the state at its paths, then patches of it, rows of the log, and the status.
 struct EventStream: Sendable {
-    /// What a request asks for.
+    /// The parameters of a request.
     struct Request: Sendable {
         let paths: [[String]]
         let depth: Int
@@ -50,7 +50,7 @@ struct EventStream: Sendable {
             Self.event("hello") { writer in
                 writer.member("version", 1)
                 writer.member("resumed", isResumed)
-                if let snapshot = seen.snapshot { writer.member(snapshot.position) }
+                writer.member(seen.snapshot?.position)
                 GatewayLimits.write(to: &writer)
             }
         )
@@ -114,7 +114,7 @@ struct EventStream: Sendable {
         from old: Value,
         _ position: Position,
         to new: StateSnapshot<Value>,
-        _ seen: StoreFeed.Present
+        _ seen: StoreFeed.Current
     ) -> [UInt8]? {
         let key = StoreFeed.EventKey(from: position, to: new.position, paths: request.paths, depth: request.depth)
         return store.feed.event(key, version: seen.version) {

@@ -5,15 +5,15 @@ import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
-/// The present of a store for any number of streams: the newest state, the replica's status, and the last rows of the
-/// log.
+/// The current values of a store for any number of streams: the newest state, the replica's status, and the last rows
+/// of the log.
 ///
 /// It keeps no queue for a stream: a stream remembers what it delivered, and compares that with the newest state when
 /// its client takes more. The feed changes at most every ``pace``, so streams that keep up wait for the same change,
 /// and share the bytes of its event.
 final class StoreFeed: Sendable {
-    /// The present.
-    struct Present: Sendable {
+    /// The values at one moment.
+    struct Current: Sendable {
         /// Counts the states.
         var version = 0
         var snapshot: StateSnapshot<Value>?
@@ -34,7 +34,7 @@ final class StoreFeed: Sendable {
         }
     }
 
-    /// What the bytes of an event depend on.
+    /// The key of a cached event.
     struct EventKey: Hashable {
         let from: Position
         let to: Position
@@ -48,29 +48,29 @@ final class StoreFeed: Sendable {
     private static let beat = Duration.seconds(10)
 
     private let replica: Replica<Value>
-    private let present = Monitor(Present())
+    private let current = Monitor(Current())
     private let events = Locked<(version: Int, bytes: [EventKey: [UInt8]?])>((0, [:]))
 
     init(_ replica: Replica<Value>) { self.replica = replica }
 
-    var now: Present { present.value }
+    var now: Current { current.value }
 
     /// Follows the replica until the task is cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 for await snapshot in replica.snapshots {
-                    present.change { ($0.snapshot, $0.version) = (snapshot, $0.version + 1) }
+                    current.change { ($0.snapshot, $0.version) = (snapshot, $0.version + 1) }
                     try? await Task.sleep(for: Self.pace)
                 }
             }
             group.addTask { [self] in
                 for await status in replica.statuses {
-                    present.change { if $0.status != status { ($0.status, $0.since) = (status, .systemClock()) } }
+                    current.change { if $0.status != status { ($0.status, $0.since) = (status, .systemClock()) } }
                 }
             }
             group.addTask { [self] in
-                while (try? await Task.sleep(for: Self.beat)) != nil { present.change { $0.beats += 1 } }
+                while (try? await Task.sleep(for: Self.beat)) != nil { current.change { $0.beats += 1 } }
             }
         }
     }
@@ -78,21 +78,21 @@ final class StoreFeed: Sendable {
     /// Appends the last ones of `count` rows to the log.
     func append(_ rows: [[UInt8]], count: Int) {
         guard count > 0 else { return }
-        present.change { present in
-            present.rows.append(contentsOf: rows.suffix(Self.maxRows))
-            if present.rows.count > Self.maxRows { present.rows.removeFirst(present.rows.count - Self.maxRows) }
-            present.rowCount += count
+        current.change { current in
+            current.rows.append(contentsOf: rows.suffix(Self.maxRows))
+            if current.rows.count > Self.maxRows { current.rows.removeFirst(current.rows.count - Self.maxRows) }
+            current.rowCount += count
         }
     }
 
     /// Waits for something that a stream has not delivered.
     ///
     /// - Parameter hasLog: whether rows of the log count.
-    func next(after seen: Present, hasLog: Bool) async throws -> Present {
+    func next(after seen: Current, hasLog: Bool) async throws -> Current {
         let (version, status, rows, beats) = (seen.version, seen.status, seen.rowCount, seen.beats)
-        return try await present.wait { present in
-            present.version != version || present.status != status || present.beats != beats
-                || hasLog && present.rowCount != rows ? present : nil
+        return try await current.wait { current in
+            current.version != version || current.status != status || current.beats != beats
+                || hasLog && current.rowCount != rows ? current : nil
         }
     }
 

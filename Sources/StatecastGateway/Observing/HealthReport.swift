@@ -13,7 +13,7 @@ import StatecastSQLite
     import Darwin
 #endif
 
-/// What the gateway is.
+/// The process of the gateway: its version, memory and connections.
 struct GatewayReport: Sendable {
     let since = Timestamp.systemClock()
     /// The number of open connections.
@@ -55,7 +55,8 @@ struct HealthReport {
 
     func write(to writer: inout JSONWriter) {
         let checks = [
-            primary, following, digest, journal, peers("slow", .warn, "more than 500 revisions behind"),
+            primary, following, digest, journal,
+            peers("slow", .warn, "more than \(PeersFollower.slowRevisions) revisions behind"),
             peers("stale", .bad, "without a state of this history"), rejections,
         ]
         writer.array("checks") { writer in
@@ -89,7 +90,7 @@ struct HealthReport {
         let since = "for \((Timestamp.systemClock().milliseconds - present.since.milliseconds) / 1000) s"
         return switch present.status {
         case .live: Check("primary", .ok, "The primary answers", "live", since)
-        case .stale: Check("primary", .bad, "The primary is silent", "stale", "no heartbeat \(since)")
+        case .stale: Check("primary", .bad, "The primary is silent", "stale", since)
         case .joining: Check("primary", .warn, "The primary has not answered", "joining", since)
         case .refused(let reason), .incompatible(let reason):
             Check("primary", .bad, "The primary refuses the gateway", reason.code.rawValue, reason.message)
@@ -99,10 +100,10 @@ struct HealthReport {
     private var isLive: Bool { store.feed.now.status == .live }
 
     private var following: Check {
-        let (position, lag) = (store.position, store.lag.map { Int($0) })
+        let (position, lag) = (store.position, store.lag.map { UInt64($0) })
         return Check(
             "follows",
-            position == nil || !isLive ? .unknown : lag.map { $0 > 500 } ?? false ? .warn : .ok,
+            position == nil || !isLive ? .unknown : lag.map { $0 > PeersFollower.slowRevisions } ?? false ? .warn : .ok,
             "This gateway follows",
             lag.map { "\($0) behind" } ?? "unknown",
             position.map { "revision \($0.revision), epoch \($0.epoch)" } ?? "no state yet"

@@ -9,7 +9,7 @@ final class PeersFollower: Sendable {
     private let replica: Replica<Peers>
 
     /// A replica that lags more revisions is slow; one without a state of this history is stale.
-    private static let slowRevisions: UInt64 = 500
+    static let slowRevisions: UInt64 = 500
 
     init(_ replica: Replica<Peers>) { self.replica = replica }
 
@@ -18,7 +18,9 @@ final class PeersFollower: Sendable {
     /// The newest list; `nil` and why if there is none.
     var list: (peers: Peers?, why: String?) {
         switch replica.status {
-        case .live, .stale: (replica.snapshot?.state, nil)
+        case .live: (replica.snapshot?.state, nil)
+        // Its members age without it.
+        case .stale: (nil, "the primary is silent")
         case .joining: (nil, "the primary has not sent a list of peers")
         case .refused(let reason), .incompatible(let reason): (nil, reason.message)
         }

@@ -1,7 +1,7 @@
 import DequeModule
 import StatecastThreading
 
-/// What happened in the last 15 minutes, in intervals of ten seconds.
+/// Counts of the last 15 minutes, in intervals of ten seconds.
 final class TimeSeries: Sendable {
     private struct Interval {
         var applied = 0

@@ -1065,9 +1065,9 @@ import { $, bytes, element, group, instant, note, pairs, printable, section, set
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
 const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
   ['status', 'status', String], ['lag', 'revisions behind', group], ['rate', 'actions/s', number]]
-/** Sums of each interval are shown as rates; lag is the most of each. */
+/** Sums of each interval are shown as rates; lag is that at its end. */
 const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number],
-  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, worst replica', group]]
+  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, this gateway', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
@@ -1548,8 +1548,8 @@ export class Timeline {
   /** Goes to the interval of a time of day in UTC, of the last 24 hours. */
   goTo(seconds) {
     const now = Date.now(), today = now - now % 864e5 + seconds * 1000, time = today > now ? today - 864e5 : today
-    const [from] = this.data?.buckets.findLast(([, begin]) => begin <= time) ?? []
-    from === undefined ? this.app.toast('The history does not have this time') : this.app.go(from)
+    const { buckets, newest } = this.data ?? { buckets: [] }, last = buckets.findLastIndex(([, end]) => end <= time)
+    last < 0 ? this.app.toast('The history does not have this time') : this.app.go(buckets[last + 1]?.[0] ?? newest)
   }
   first() { if (this.data) this.app.go(this.data.oldest) }
   schedule() { this.pending ??= requestAnimationFrame(() => { this.pending = null; this.paint() }) }
@@ -1599,8 +1599,8 @@ export class Timeline {
   }
   /** The height of a bar is the square root of the rate in its interval. */
   bars(box, x, base, at, last) {
-    const { buckets } = this.data, endOf = i => buckets[i + 1]?.[1] ?? Date.now()
-    const rates = buckets.map(([, time, applied, rejected], i) => Math.sqrt((applied + (rejected ?? 0)) / Math.max(1, endOf(i) - time)))
+    const { buckets } = this.data, duration = i => i ? buckets[i][1] - buckets[i - 1][1] : buckets.length > 1 ? duration(1) : 1
+    const rates = buckets.map(([, , applied, rejected], i) => Math.sqrt((applied + (rejected ?? 0)) / Math.max(1, duration(i))))
     const top = Math.max(...rates, 1e-9)
     buckets.forEach(([from, , applied, rejected], i) => {
       const width = Math.max(1, x(buckets[i + 1]?.[0] ?? last) - x(from) - 1), tall = Math.max(2, rates[i] / top * (base - 12))
@@ -1861,7 +1861,7 @@ export class Tree {
     const change = row.changed, isRecent = change && view.at === null && change.revision > (this.samples[0]?.[1] ?? Infinity)
     pulse.hidden = !isRecent; changed.className = isRecent ? 'b hot' : 'b'
     const seenFrom = isRow && row.page?.at === null ? row.node.seenFrom : null
-    const before = seenFrom == null ? '' : seenFrom === 0 ? 'as at the beginning' : `before ${group(seenFrom)}`
+    const before = seenFrom == null ? '' : seenFrom === 0 ? 'as at the beginning' : `at or before ${group(seenFrom)}`
     setText(changed, change ? `${group(change.revision)} ${printable(change.action ?? '')}` : before)
   }
   mark(cell, text, isMatch) {
@@ -2006,7 +2006,7 @@ const lockTimeout = 1000; // milliseconds for a page that is being reloaded to r
 export class StatecastError extends Error {
     constructor(code, message, { cause, ...details } = {}) {
         super(message, cause === undefined ? undefined : { cause });
-        Object.assign(this, { code, status: null, retryAfter: null, oldest: null, searchedTo: null }, details);
+        Object.assign(this, { code, status: null, retryAfter: null, oldest: null }, details);
         this.name = new.target.name;
     }
 }
@@ -2028,9 +2028,9 @@ function isTransient({ code, status }) {
 function failure({ status, headers }, body) {
     let error;
     try { error = JSON.parse(body).error; } catch {}
-    const { code, message, oldest = null, searchedTo = null } = error ?? {};
+    const { code, message, oldest = null } = error ?? {};
     const retryAfter = error?.retryAfter ?? Number.parseFloat(headers.get("Retry-After"));
-    const details = { status, retryAfter: isPause(retryAfter) ? retryAfter : null, oldest, searchedTo };
+    const details = { status, retryAfter: isPause(retryAfter) ? retryAfter : null, oldest };
     return new StatecastError(text(code, "http"), text(message, `the answer has status ${status}`), details);
 }
 

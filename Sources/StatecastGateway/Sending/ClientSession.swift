@@ -11,7 +11,7 @@ import StatecastThreading
 /// The session's secret is derived, and the primary remembers the outcomes that the client may ask for again, so that
 /// an action is applied once however often gateway, primary and client restart.
 final class ClientSession: Sendable {
-    /// What the client is told about an action.
+    /// The outcome of an action, as reported to the client.
     enum Outcome: Sendable {
         case applied(Revision)
         case rejected(Rejection)
@@ -152,7 +152,7 @@ final class ClientSession: Sendable {
         if let end = storage.value.end { return .unknown(end) }
         guard let receipt = try await receipt(number, name, payload, digest) else { return .pending }
         guard let outcome = try await within(Self.maxWait, { try await receipt.outcome() }) else { return .pending }
-        return told(outcome, of: number)
+        return clientOutcome(outcome, of: number)
     }
 
     /// The receipt of an action, once all earlier ones are submitted; `nil` if they are not in time.
@@ -196,7 +196,7 @@ final class ClientSession: Sendable {
         return receipt
     }
 
-    private func told(_ outcome: ActionOutcome, of number: UInt64) -> Outcome {
+    private func clientOutcome(_ outcome: ActionOutcome, of number: UInt64) -> Outcome {
         let isOwn = outcome.session == session && outcome.number?.rawValue == number
         switch outcome.result {
         case .success(let receipt) where isOwn: return .applied(receipt.revision)

@@ -41,7 +41,7 @@ final class SendSessions: Sendable {
         let session = try session(id, opening: nil, first: 1)
         let (opening, isKnown) = try await session.opening()
         if isKnown, !session.hasSubmitted {
-            // An earlier gateway sent in it. The first action tells from which number on the client goes on.
+            // An earlier gateway sent in it. The `lowest` of the first action is where the session continues.
             sessions.withLock { if $0[id] === session { $0[id] = nil } }
             await session.close()
         }
@@ -72,7 +72,7 @@ final class SendSessions: Sendable {
         guard let action = body["action"]?.textValue, !action.isEmpty else {
             throw GatewayFailure(.badRequest, "expected \"action\", the name of an action; GET …/schema lists them")
         }
-        guard let opened = body["opened"]?.textValue.flatMap({ SessionOpening($0) }) else {
+        guard let opened = body["opened"]?.textValue.flatMap({ SessionOpening(utf8: Array($0.utf8)[...]) }) else {
             throw GatewayFailure(.badRequest, "expected \"opened\", as POST …/sessions returned it")
         }
         let payload = Self.decoded(body["payload"] ?? [:])
@@ -182,16 +182,5 @@ final class SendSessions: Sendable {
             sessions[id] = session
             return session
         }
-    }
-}
-
-extension SessionOpening {
-    /// Reads the description; `nil` if it is none.
-    fileprivate init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let lineage = Lineage(hexadecimal: parts[0]), let number = UInt64(parts[1]) else {
-            return nil
-        }
-        self.init(lineage: lineage, sequence: JournalSequence(number))
     }
 }

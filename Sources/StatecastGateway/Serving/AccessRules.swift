@@ -18,6 +18,16 @@ struct AccessRules: Sendable {
         self.allowsAnyHost = allowsAnyHost
     }
 
+    /// Whether a byte may be part of a token (RFC 6750).
+    static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "-._~+/=".utf8.contains(byte)
+        }
+    }
+
     /// Digests of equal length: the comparison tells nothing of the token.
     private static func digest(_ token: String) -> ShortDigest {
         ShortDigest(of: Array(token.utf8), domain: "sc-token")
@@ -56,7 +66,7 @@ struct AccessRules: Sendable {
         request.header("host").map { origin == "http://\($0)" || origin == "https://\($0)" } ?? false
     }
 
-    /// What lets the page of a permitted origin read an answer; empty for others.
+    /// The CORS headers for a permitted origin; empty for others.
     func headers(for request: GatewayRequest) -> [(String, String)] {
         guard let origin = request.header("origin"), origins.contains(origin) else { return [] }
         return [

@@ -74,6 +74,9 @@ public final class Gateway: Service {
         guard configuration.token.utf8.count >= 16, configuration.sessionSecret.count >= 16 else {
             throw StatecastError(.definition, "the token and the session secret have at least 16 bytes each")
         }
+        guard configuration.token.utf8.allSatisfy(AccessRules.isOfToken) else {
+            throw StatecastError(.definition, "a token consists of the characters A-Z a-z 0-9 - . _ ~ + / and =")
+        }
         for origin in configuration.allowedOrigins where !origin.contains("://") || origin.hasSuffix("/") {
             throw StatecastError(
                 .definition,
@@ -106,8 +109,12 @@ public final class Gateway: Service {
     }
 
     private static func pattern(_ text: String) throws(StatecastError) -> [String] {
-        guard let path = JSONPointer.components(of: text), !path.isEmpty else {
-            throw StatecastError(.definition, "expected a JSON Pointer such as /users/*/email to hide, got \"\(text)\"")
+        guard let path = JSONPointer.components(of: text), !path.isEmpty, !path.contains("") else {
+            throw StatecastError(
+                .definition,
+                "expected a JSON Pointer without empty keys to hide, such as /users/*/email, or of a payload "
+                    + "NoteAdded/text, got \"\(text)\""
+            )
         }
         return path
     }
@@ -121,7 +128,7 @@ public final class Gateway: Service {
     ) throws(StatecastError) -> ServedStore {
         var following = ReplicaConfiguration()
         (following.security, following.plaintext) = (configuration.security, configuration.plaintext)
-        // It wakes often, and others need the processor.
+        // Busy polling would take processor time from other processes.
         following.maxBusyPolling = .zero
         var sending = SenderConfiguration()
         (sending.security, sending.plaintext) = (configuration.security, configuration.plaintext)
@@ -141,7 +148,7 @@ public final class Gateway: Service {
             } : nil
         var listing = following
         listing.name = nil
-        // That the primary has no such list, or refuses it, is told by GET peers.
+        // GET peers reports it if the primary has no list, or refuses it.
         var quiet = logger
         quiet.logLevel = .error
         following.name = following.name.map { "gateway-\($0)" }
@@ -227,12 +234,10 @@ public final class Gateway: Service {
                 group.addTask { try? await gracefulShutdown() }
                 defer { group.cancelAll() }
                 // The first that ends, on a failure or because the gateway stops.
-                do { try await group.next() } catch {
-                    await started.stop(grace: .seconds(1))
-                    throw error
-                }
+                let result = await group.nextResult()
                 server.withLock { $0 = nil }
                 await started.stop(grace: .seconds(1))
+                try result?.get()
             }
         }
 

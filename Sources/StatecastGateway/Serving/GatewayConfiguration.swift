@@ -24,7 +24,7 @@ public struct GatewayConfiguration: Sendable {
     public var peers: String?
     /// Where to listen: an IP address or `localhost`, and a port.
     public var address = "127.0.0.1:7190"
-    /// Every request for data needs it. At least 16 characters.
+    /// Every request for data needs it. At least 16 letters, digits and `-._~+/=`.
     public var token: String
     /// Whether clients may send actions.
     public var allowsSending = false
@@ -64,6 +64,8 @@ enum GatewayLimits {
     static let maxPathBytes = 4 << 10
     static let maxDepth = 4
     static let maxLimit = 1000
+    /// Of one answer of `blame`.
+    static let maxChanges = 100
     static let maxSessions = 64
     static let maxInFlight = 64
     static let maxSendsPerSecond = 100

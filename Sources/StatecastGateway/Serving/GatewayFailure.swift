@@ -1,3 +1,4 @@
+import Statecast
 import StatecastCoding
 import StatecastCore
 import StatecastJSON
@@ -54,6 +55,7 @@ struct GatewayFailure: Error {
         case let failure as GatewayFailure: self = failure
         case let failure as JournalFailure where failure.code == .pruned: self.init(.pruned, failure.message)
         case let failure as JournalFailure: self.init(.noJournal, failure.message, retryAfter: 5)
+        case let error as StatecastError: self.init(.noState, error.message, retryAfter: 1)
         case let rejection as Rejection: self.init(.notPermitted, rejection.message)
         default: self.init(.noJournal, "\(error)", retryAfter: 5)
         }

@@ -21,6 +21,7 @@ struct Query {
                 let hint = name.nearest(among: known).map { "; did you mean \($0)?" } ?? ""
                 throw GatewayFailure(.badRequest, "there is no parameter \"\(name)\" here\(hint)")
             }
+            guard values[name] == nil else { throw GatewayFailure(.badRequest, "the parameter \(name) is there twice") }
             (values[name], raw[name]) = (value, parts.count > 1 ? String(parts[1]) : "")
         }
         (self.values, self.raw) = (values, raw)
@@ -34,9 +35,9 @@ struct Query {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard rest.count >= 2, let digits = String(rest.prefix(2)), let value = UInt8(digits, radix: 16) else {
-                    return nil
-                }
+                guard rest.count >= 2, let digits = String(rest.prefix(2)), digits.allSatisfy(\.isHexDigit),
+                    let value = UInt8(digits, radix: 16)
+                else { return nil }
                 bytes.append(value)
                 rest = rest.dropFirst(2)
             default: bytes.append(byte)
@@ -47,10 +48,8 @@ struct Query {
 
     func text(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>, _ standard: Number) throws
-        -> Number
-    {
-        guard let text = text(name) else { return standard }
+    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws -> Number? {
+        guard let text = text(name) else { return nil }
         guard let number = Number(text), range.contains(number) else {
             throw GatewayFailure(
                 .badRequest,
@@ -60,8 +59,11 @@ struct Query {
         return number
     }
 
+    /// Whether a parameter is 1; 0 by default.
+    func flag(_ name: String) throws -> Bool { try number(name, in: 0...1) == 1 }
+
     func revision(_ name: String) throws -> Revision? {
-        text(name) == nil ? nil : Revision(try number(name, in: 0...UInt64(Int64.max), 0))
+        try number(name, in: 0...UInt64(Int64.max)).map { Revision($0) }
     }
 
     /// The path of a parameter, the root by default.
@@ -94,7 +96,6 @@ struct Query {
             guard let decoded = Self.decoded(pointer) else {
                 throw GatewayFailure(.badRequest, "\(pointer) is not encoded")
             }
-            // A client may have encoded the list once more.
             return try Self.path(decoded)
         }
     }

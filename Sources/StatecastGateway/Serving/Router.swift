@@ -29,7 +29,6 @@ final class Router: Sendable {
     }
 
     private func route(_ request: GatewayRequest) async throws -> GatewayAnswer {
-        // Decoded part by part: a name may contain an encoded slash.
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         if request.method == "OPTIONS", !access.headers(for: request).isEmpty {
             return GatewayAnswer(status: 204, type: "text/plain", .bytes([]))
@@ -117,7 +116,7 @@ final class Router: Sendable {
         case "diff": return .json(try await diff(query, of: store))
         case "blame": return .json(try await blame(query, of: store))
         case "timeline":
-            let count = try query.number("buckets", in: 1...1000, 300)
+            let count = try query.number("buckets", in: 1...1000) ?? 300
             return .json(
                 try await answer(store) { journal, _, writer in
                     try journal.history.writeTimeline(buckets: count, journal.tail, to: &writer)
@@ -178,11 +177,11 @@ final class Router: Sendable {
     private func state(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
         let (path, at) = (try query.path(), try query.revision("at"))
         let page = StateNodes.Page(
-            depth: try query.number("depth", in: 1...GatewayLimits.maxDepth, 1),
-            limit: try query.number("limit", in: 1...GatewayLimits.maxLimit, 200),
+            depth: try query.number("depth", in: 1...GatewayLimits.maxDepth) ?? 1,
+            limit: try query.number("limit", in: 1...GatewayLimits.maxLimit) ?? 200,
             after: query.text("after")
         )
-        let isWhole = query.text("whole") == "1"
+        let isWhole = try query.flag("whole")
         let (state, position) = try await store.state(at: at)
         let value = try part(path, of: state, store)
         return try await store.comparisons.run {
@@ -208,7 +207,7 @@ final class Router: Sendable {
         guard let text = query.text("q"), text.utf8.count <= StateSearch.maxTextBytes else {
             throw GatewayFailure(.badRequest, "expected a text of 1 to \(StateSearch.maxTextBytes) bytes in q")
         }
-        let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit, 50))
+        let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit) ?? 50)
         let after = query.text("after") == nil ? nil : try query.path("after")
         let (state, position) = try await store.state(at: query.revision("at"))
         let value = try part(path, of: state, store)
@@ -246,7 +245,7 @@ final class Router: Sendable {
             try requireShown(path, in: store)
             filter.path = ValuePath(path)
         }
-        let limit = try query.number("limit", in: 1...GatewayLimits.maxLimit, 500)
+        let limit = try query.number("limit", in: 1...GatewayLimits.maxLimit) ?? 500
         let place: StoreHistory.ActionsPlace =
             if let id = try query.actionID("id") { .one(id) } else if let id = try query.actionID("before") {
                 .before(id)
@@ -260,8 +259,8 @@ final class Router: Sendable {
     }
 
     private func diff(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
-        let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit, 500))
-        let skipped = try query.number("after", in: 0...1 << 53, 0)
+        let (path, limit) = (try query.path(), try query.number("limit", in: 1...GatewayLimits.maxLimit) ?? 500)
+        let skipped = try query.number("after", in: 0...1 << 53) ?? 0
         guard let from = try query.revision("from") else {
             throw GatewayFailure(.badRequest, "expected the first revision in from")
         }
@@ -304,10 +303,8 @@ final class Router: Sendable {
     private func blame(_ query: Query, of store: ServedStore) async throws -> [UInt8] {
         let (path, at) = (try query.path(), try query.revision("at"))
         try requireShown(path, in: store)
-        let limit = try query.number("limit", in: 1...100, 10)
-        let before =
-            query.text("before") == nil
-            ? nil : JournalSequence(try query.number("before", in: 0...UInt64(Int64.max), 0))
+        let limit = try query.number("limit", in: 1...GatewayLimits.maxChanges) ?? 10
+        let before = try query.number("before", in: 0...UInt64(Int64.max)).map { JournalSequence($0) }
         return try await answer(store) { journal, budget, writer in
             try journal.history.writeBlame(
                 path,
@@ -349,10 +346,10 @@ final class Router: Sendable {
                 )
             }
         }
-        let depth = try query.number("depth", in: 0...GatewayLimits.maxDepth, 0)
+        let depth = try query.number("depth", in: 0...GatewayLimits.maxDepth) ?? 0
         let id = request.header("last-event-id") ?? query.text("since")
         let since = try id.map { text in
-            guard let position = Position(text) else {
+            guard let position = Position(utf8: Array(text.utf8)[...]) else {
                 throw GatewayFailure(.badRequest, "expected LINEAGE.EPOCH.REVISION as the last event, got \"\(text)\"")
             }
             return position
@@ -360,7 +357,7 @@ final class Router: Sendable {
         let wanted = EventStream.Request(
             paths: paths,
             depth: depth == 0 ? .max : depth,
-            hasLog: query.text("log") == "1",
+            hasLog: try query.flag("log"),
             since: since
         )
         let place = try streams.open(at: request.address, of: store)
@@ -404,26 +401,5 @@ final class Router: Sendable {
         if route == "sessions" { return .json(try await sessions.open(body)) }
         let (json, isPending) = try await sessions.send(body)
         return .json(json, status: isPending ? 202 : 200)
-    }
-}
-
-extension Position {
-    /// Reads the description; `nil` if it is none.
-    init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let lineage = Lineage(hexadecimal: parts[0]), let epoch = UInt64(parts[1]),
-            let revision = UInt64(parts[2])
-        else { return nil }
-        self.init(lineage: lineage, epoch: Epoch(epoch), revision: Revision(revision))
-    }
-}
-
-extension Lineage {
-    /// Reads 16 lower-case hexadecimal digits.
-    init?(hexadecimal text: some StringProtocol) {
-        guard text.utf8.count == 16, let bits = UInt64(text, radix: 16), Lineage(bits: bits).description == text else {
-            return nil
-        }
-        self.init(bits: bits)
     }
 }

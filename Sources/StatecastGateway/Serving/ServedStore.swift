@@ -21,7 +21,6 @@ final class ServedStore: Sendable {
     let peers: PeersFollower
     let sessions: SendSessions?
     private let schemaReader: @Sendable () throws -> ActionSender
-    /// The actions that the primary accepts, as its incarnation told them.
     private let schemaAnswer = Locked<SchemaAnswer?>(nil)
     let hidden: HiddenPaths
     let row: ActionRow
@@ -35,7 +34,7 @@ final class ServedStore: Sendable {
     private let logger: Logger
 
     private struct SchemaAnswer {
-        /// The incarnation of the primary that was asked.
+        /// Those of the primary that was asked.
         let lineage: Lineage?
         let epoch: Epoch?
         let actions: Task<[ActionDescription], any Error>
@@ -96,21 +95,19 @@ final class ServedStore: Sendable {
     /// Finds what changed since the last state: by the journal's records, or without them by comparing states.
     private func followChanges() async {
         var (shown, tried) = (nil as StateSnapshot<Value>?, nil as ContinuousClock.Instant?)
-        var seen = StoreFeed.Present()
+        var seen = StoreFeed.Current()
         while !Task.isCancelled {
             let last = seen
             seen = (try? await within(Self.pause) { try await self.feed.next(after: last, hasLog: false) }) ?? feed.now
             guard let snapshot = seen.snapshot else { continue }
             let isNew = snapshot.position != shown?.position
-            if changes.withLock({ $0 == nil })
-                || shown.map({ $0.position.lineage != snapshot.position.lineage }) == true
-            {
+            if shown?.position.lineage != snapshot.position.lineage {
                 changes.withLock { $0 = ChangeIndex(from: snapshot.revision) }
+                tried = nil
             }
-            if shown?.position.lineage != snapshot.position.lineage { tried = nil }
-            let isLater = shown?.position.epoch != snapshot.position.epoch
+            let hasNewEpoch = shown?.position.epoch != snapshot.position.epoch
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
-                await read(journal, upTo: isLater ? snapshot.position.epoch : nil)
+                await read(journal, requiring: hasNewEpoch ? snapshot.position.epoch : nil)
             } else {
                 if isNew { note(from: shown, to: snapshot) }
                 if journalPath != nil, tried.map({ ContinuousClock.now - $0 >= Self.retry }) ?? true {
@@ -122,9 +119,9 @@ final class ServedStore: Sendable {
         }
     }
 
-    /// - Parameter epoch: a later incarnation of the primary: it may have begun in another directory, such as a copy
-    ///   that replaced this one.
-    private func read(_ journal: Journal, upTo epoch: Epoch?) async {
+    /// - Parameter epoch: a new epoch of the primary, which may have begun in another directory, such as a copy that
+    ///   replaced this one.
+    private func read(_ journal: Journal, requiring epoch: Epoch?) async {
         do {
             let part = try await Threads.runBlocking {
                 if let epoch { try journal.history.requireKnown(epoch) }
@@ -248,7 +245,7 @@ final class ServedStore: Sendable {
         }
         return try await reading { journal, budget in
             let version = try journal.history.state(at: revision, &budget)
-            return (version.tree, journal.history.position(of: version))
+            return (version.tree, try journal.history.position(of: version))
         }
     }
 
@@ -277,7 +274,7 @@ final class ServedStore: Sendable {
         }
     }
 
-    /// The actions that the primary accepts: asked once of each incarnation.
+    /// The actions that the primary accepts, requested once per epoch.
     ///
     /// - Throws: ``GatewayFailure`` with code `no-state`; `Rejection`.
     func schema() async throws -> [ActionDescription] {
@@ -303,7 +300,7 @@ final class ServedStore: Sendable {
     // MARK: Descriptions
 
     /// Writes the status of a store: `status`, `since` and, unless it is live, `why`.
-    static func write(_ present: StoreFeed.Present, to writer: inout JSONWriter) {
+    static func write(_ present: StoreFeed.Current, to writer: inout JSONWriter) {
         let (status, why): (String, String?) =
             switch present.status {
             case .joining: ("joining", "the primary has not sent a state yet")

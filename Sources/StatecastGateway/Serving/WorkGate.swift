@@ -5,10 +5,11 @@ import StatecastThreading
 final class WorkGate: Sendable {
     private struct Load {
         var running = 0
-        var waiting = 0
+        /// Those that run, too.
+        var admitted = 0
     }
 
-    private static let maxWaiting = 32
+    private static let maxAdmitted = 32
 
     private let load = Monitor(Load())
     private let maxRunning: Int
@@ -20,12 +21,12 @@ final class WorkGate: Sendable {
     /// - Throws: ``GatewayFailure`` with code `busy`; what `work` throws.
     func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         let isAdmitted = load.change { load in
-            guard load.waiting < Self.maxWaiting else { return false }
-            load.waiting += 1
+            guard load.admitted < Self.maxAdmitted else { return false }
+            load.admitted += 1
             return true
         }
-        guard isAdmitted else { throw GatewayFailure(.busy, "too many requests are waiting; try again", retryAfter: 1) }
-        defer { load.change { $0.waiting -= 1 } }
+        guard isAdmitted else { throw GatewayFailure(.busy, "too many requests are queued; try again", retryAfter: 1) }
+        defer { load.change { $0.admitted -= 1 } }
         _ = try await load.wait { [maxRunning] load -> Bool? in
             guard load.running < maxRunning else { return nil }
             load.running += 1

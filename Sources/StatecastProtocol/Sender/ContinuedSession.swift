@@ -25,6 +25,15 @@ package struct SessionOpening: Hashable, Sendable, CustomStringConvertible {
         (self.lineage, self.sequence) = (lineage, sequence)
     }
 
-    /// The lineage's 32 digits, a dot and the number: `f06f….812`.
+    /// Reads the description in ASCII; `nil` if the text is malformed.
+    package init?(utf8 text: ArraySlice<UInt8>) {
+        var fields = Fields(rest: text, separator: UInt8(ascii: "."))
+        guard let lineage = fields.next().flatMap({ Hexadecimal.bits($0) }),
+            let sequence = fields.last().flatMap(Address.decimal)
+        else { return nil }
+        self.init(lineage: Lineage(bits: lineage), sequence: JournalSequence(sequence))
+    }
+
+    /// The lineage's 16 digits, a dot and the number: `f06f….812`.
     package var description: String { "\(lineage).\(sequence)" }
 }

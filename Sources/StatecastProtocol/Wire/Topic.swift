@@ -93,7 +93,7 @@ extension Address {
     }
 
     /// Parses decimal digits without a sign or leading zeros: a number has exactly one topic.
-    fileprivate static func decimal(_ part: ArraySlice<UInt8>) -> UInt64? {
+    static func decimal(_ part: ArraySlice<UInt8>) -> UInt64? {
         guard let first = part.first, first != UInt8(ascii: "0") || part.count == 1 else { return nil }
         var number: UInt64 = 0
         for byte in part {
@@ -109,7 +109,7 @@ extension Address {
 
 /// The parts of a text between its separators, of which some may be empty. They are not in an array, because each
 /// message that arrives has an address.
-private struct Fields {
+struct Fields {
     /// `nil` after the last field.
     var rest: ArraySlice<UInt8>?
     let separator: UInt8
@@ -171,11 +171,17 @@ extension Topic {
 
     /// The position of a joiner. The outer optional is `nil` if the text is not well-formed.
     private static func start(_ part: ArraySlice<UInt8>) -> (position: Position?, Void)? {
-        if part.elementsEqual("none".utf8) { return (nil, ()) }
-        var fields = Fields(rest: part, separator: UInt8(ascii: "."))
+        part.elementsEqual("none".utf8) ? (nil, ()) : Position(utf8: part).map { ($0, ()) }
+    }
+}
+
+extension Position {
+    /// Reads the description in ASCII; `nil` if the text is malformed.
+    package init?(utf8 text: ArraySlice<UInt8>) {
+        var fields = Fields(rest: text, separator: UInt8(ascii: "."))
         guard let lineage = fields.next().flatMap({ Hexadecimal.bits($0) }),
             let epoch = fields.next().flatMap(Address.decimal), let revision = fields.last().flatMap(Address.decimal)
         else { return nil }
-        return (Position(lineage: Lineage(bits: lineage), epoch: Epoch(epoch), revision: Revision(revision)), ())
+        self.init(lineage: Lineage(bits: lineage), epoch: Epoch(epoch), revision: Revision(revision))
     }
 }

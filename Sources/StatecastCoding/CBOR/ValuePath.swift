@@ -29,6 +29,13 @@ package struct ValuePath: Hashable, Sendable {
 }
 
 extension Value {
+    /// The value at a dotted path: `value[path: "hosts.alpha.samples.3"]`.
+    ///
+    /// Each component is looked up as a text key of a map, then as an integer key, then as any other key whose name in
+    /// JSON it is; in an array, as an index. The empty path is the value itself. Use subscripts for a key that contains
+    /// a dot.
+    public subscript(path path: String) -> Value? { part(at: path.split(separator: ".").map(String.init)) }
+
     /// The part at a path; `nil` if the value has nothing there.
     package func part(at names: some Sequence<String>) -> Value? {
         names.reduce(self as Value?) { value, name in value?.child(name) }
