@@ -52,6 +52,8 @@
         /// Open connections. A further one replaces the one that has made no request for the longest time; it is
         /// answered by 503 if all are being answered.
         package var maxConnections = 256
+        /// Connections that wait to be accepted: the system slows down clients that open more at once.
+        package var backlog: Int32 = 128
         /// Bytes of a request line and its headers together.
         package var maxHeadBytes = 16 << 10
         package var maxHeaders = 64
@@ -110,8 +112,7 @@
                 }.get()
                 let channel = try await ServerBootstrap(group: group)
                     .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                    // A burst of connections waits instead of being dropped.
-                    .serverChannelOption(.backlog, value: 1024)
+                    .serverChannelOption(.backlog, value: limits.backlog)
                     .serverChannelInitializer { channel in
                         channel.eventLoop.makeCompletedFuture {
                             try channel.closeOnExecute()

@@ -197,6 +197,8 @@ public final class Gateway: Service {
             var limits = HTTPLimits()
             limits.maxConnections = GatewayLimits.maxConnections
             limits.maxBodyBytes = GatewayLimits.maxBodyBytes
+            // The streams of many boards begin at once.
+            limits.backlog = 1024
             let started: HTTPServer
             do {
                 started = try await HTTPServer.start(
