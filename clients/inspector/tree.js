@@ -127,7 +127,7 @@ export class Tree {
       Object.assign(page, { at, node, revision: answer.position.revision, error: null, length: page.rows.length })
       if (at === null) this.app.seen(answer.position)
       else this.app.shown(answer.position)
-    } catch (error) { this.fail(node, page, error) }
+    } catch (error) { if (at === view.at) this.fail(node, page, error) }
   }
   accept(node, page, answer) {
     Object.assign(node, { type: answer.type, seenFrom: answer.seenFrom })

@@ -1,7 +1,7 @@
 // A list of rows of one height, of which only the visible ones exist.
 import { element } from './format.js'
 
-const HEIGHT = 21, MARGIN = 6
+const HEIGHT = 21, MARGIN = 4
 
 export class VirtualList {
   rows = new Map()

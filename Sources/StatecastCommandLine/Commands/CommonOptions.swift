@@ -85,7 +85,7 @@ package struct NodeOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "After a short wait, poll for up to this time instead of sleeping; 0 saves CPU time. "
-                + "(STATECAST_BUSY_POLLING_MAX, default: 400us)",
+                + "(STATECAST_BUSY_POLLING_MAX, default: 400us, for a gateway 0)",
             valueName: "duration"
         )
     )

@@ -104,24 +104,29 @@ package struct Upstream: Sendable {
     /// Makes a replica of the store, as an untyped tree.
     package func replica(logger: Logger) throws -> Replica<Value> {
         var configuration = ReplicaConfiguration()
+        apply(to: &configuration)
+        return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
+    }
+
+    /// Applies the settings of a replica.
+    package func apply(to configuration: inout ReplicaConfiguration) {
         (configuration.plaintext, configuration.security) = (plaintext, security)
         if let busyPollingMax { configuration.maxBusyPolling = busyPollingMax }
         configuration.maxMemory = maxMemory
         if let name { configuration.name = name }
-        return try usage { try Replica(untyped: store, from: endpoint, configuration: configuration, logger: logger) }
     }
 
-    /// How a node of another kind connects.
-    package func apply(to security: inout ClientSecurity?, _ plaintext: inout PlaintextPolicy) {
-        (security, plaintext) = (self.security, self.plaintext)
+    /// Applies the settings of a sender.
+    package func apply(to configuration: inout SenderConfiguration) {
+        (configuration.plaintext, configuration.security) = (plaintext, security)
+        if let busyPollingMax { configuration.maxBusyPolling = busyPollingMax }
+        configuration.maxMemory = maxMemory
     }
 
     /// Makes a sender with a new session, or with the one in a file.
     package func sender(session file: SessionFile? = nil, logger: Logger) throws -> ActionSender {
         var configuration = SenderConfiguration()
-        (configuration.plaintext, configuration.security) = (plaintext, security)
-        if let busyPollingMax { configuration.maxBusyPolling = busyPollingMax }
-        configuration.maxMemory = maxMemory
+        apply(to: &configuration)
         return try usage {
             try ActionSender(
                 store: store,

@@ -238,8 +238,9 @@ package struct GatewayCommand: AsyncParsableCommand {
             token: token,
             sessionSecret: Array((secret ?? SecretFile.random()).utf8)
         )
-        upstream.apply(to: &configuration.security, &configuration.plaintext)
-        let hasKeys = configuration.security != nil
+        upstream.apply(to: &configuration.replica)
+        upstream.apply(to: &configuration.sender)
+        let hasKeys = configuration.replica.security != nil
         configuration.receipts = try await settings.endpoints(.receipts) ?? (hasKeys ? Upstream.standardReceipts : nil)
         configuration.peers = try await settings.endpoints(.peers)
         configuration.address = try await settings.text(.listen) ?? configuration.address

@@ -1741,7 +1741,7 @@ export class Tree {
       Object.assign(page, { at, node, revision: answer.position.revision, error: null, length: page.rows.length })
       if (at === null) this.app.seen(answer.position)
       else this.app.shown(answer.position)
-    } catch (error) { this.fail(node, page, error) }
+    } catch (error) { if (at === view.at) this.fail(node, page, error) }
   }
   accept(node, page, answer) {
     Object.assign(node, { type: answer.type, seenFrom: answer.seenFrom })
@@ -1930,7 +1930,7 @@ export function saveURL() {
 // A list of rows of one height, of which only the visible ones exist.
 import { element } from './format.js'
 
-const HEIGHT = 21, MARGIN = 6
+const HEIGHT = 21, MARGIN = 4
 
 export class VirtualList {
   rows = new Map()

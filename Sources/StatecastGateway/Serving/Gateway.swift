@@ -126,15 +126,9 @@ public final class Gateway: Service {
         _ hiddenFields: HiddenPaths,
         _ logger: Logger
     ) throws(StatecastError) -> ServedStore {
-        var following = ReplicaConfiguration()
-        (following.security, following.plaintext) = (configuration.security, configuration.plaintext)
-        // Busy polling would take processor time from other processes.
-        following.maxBusyPolling = .zero
-        var sending = SenderConfiguration()
-        (sending.security, sending.plaintext) = (configuration.security, configuration.plaintext)
-        sending.maxBusyPolling = .zero
+        var following = configuration.replica
         let receipts = configuration.receipts ?? configuration.endpoint
-        let (standard, name) = (sending, store.name)
+        let (sending, name) = (configuration.sender, store.name)
         let sessions =
             configuration.allowsSending
             ? SendSessions(of: name, secret: configuration.sessionSecret, logger: logger) { session in
@@ -142,7 +136,7 @@ public final class Gateway: Service {
                     store: name,
                     from: receipts,
                     continuing: session,
-                    configuration: standard,
+                    configuration: sending,
                     logger: logger
                 )
             } : nil
@@ -169,8 +163,8 @@ public final class Gateway: Service {
                 )
             ),
             // The schema is published beside the states.
-            schemaReader: { [standard] in
-                try ActionSender(store: name, from: configuration.endpoint, configuration: standard, logger: logger)
+            schemaReader: {
+                try ActionSender(store: name, from: configuration.endpoint, configuration: sending, logger: logger)
             },
             sessions: sessions,
             hidden: hidden,

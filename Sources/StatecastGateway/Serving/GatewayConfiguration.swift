@@ -41,16 +41,17 @@ public struct GatewayConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// A folder whose files are served instead of the inspector, such as one's own dashboard; `nil`: the inspector.
     public var pages: String?
-    /// Encrypts the connection to the primary, and pins its key; `nil`: plain text.
-    public var security: ClientSecurity?
-    /// Where the gateway may connect to without `security`.
-    public var plaintext = PlaintextPolicy.thisMachine
+    /// How the gateway follows the stores, by default without busy polling, which takes processor time from others.
+    public var replica = ReplicaConfiguration()
+    /// How it sends clients' actions. For a primary with keys, set `security` here and in ``replica``.
+    public var sender = SenderConfiguration()
     /// Where the gateway may listen: with `trustedNetwork` at any address, without encryption.
     public var plaintextHTTP = PlaintextPolicy.thisMachine
 
     /// A gateway of stores at an endpoint.
     public init(stores: [Store], from endpoint: String, token: String, sessionSecret: [UInt8]) {
         (self.stores, self.endpoint, self.token, self.sessionSecret) = (stores, endpoint, token, sessionSecret)
+        (replica.maxBusyPolling, sender.maxBusyPolling) = (.zero, .zero)
     }
 }
 
