@@ -17,7 +17,7 @@ let primary = try Primary(store: "counter", state: Counter(), actions: actions, 
 try await withPrimary(primary) { primary in
     let endpoint = try await primary.address.publish
 
-    // In any other:
+    // In any other process:
     try await withReplica(Replica<Counter>(store: "counter", from: endpoint)) { replica in
         try await withSender(ActionSender(store: "counter", from: endpoint)) { sender in
             try await sender.send(StepChangeRequested(step: 7))
