@@ -36,7 +36,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
     var variable: String { (["statecast"] + words).map { $0.uppercased() }.joined(separator: "_") }
 
     /// The names of the setting in all three sources, for messages.
-    package var places: String { "\(flag), \(variable), or \"\(rawValue)\" in the config file" }
+    var places: String { "\(flag), \(variable), or \"\(rawValue)\" in the config file" }
 
     private var words: [String] {
         var words = [""]

@@ -56,7 +56,7 @@ struct HealthReport {
     func write(to writer: inout JSONWriter) {
         let checks = [
             primary, following, digest, journal,
-            peers("slow", .warn, "more than \(PeersFollower.slowRevisions) revisions behind"),
+            peers("slow", .warn, "a lag of more than \(PeersFollower.slowRevisions) revisions"),
             peers("stale", .bad, "without a state of this history"), rejections,
         ]
         writer.array("checks") { writer in
@@ -105,7 +105,7 @@ struct HealthReport {
             "follows",
             position == nil || !isLive ? .unknown : lag.map { $0 > PeersFollower.slowRevisions } ?? false ? .warn : .ok,
             "This gateway follows",
-            lag.map { "\($0) behind" } ?? "unknown",
+            lag.map { "lag \($0)" } ?? "unknown",
             position.map { "revision \($0.revision), epoch \($0.epoch)" } ?? "no state yet"
         )
     }

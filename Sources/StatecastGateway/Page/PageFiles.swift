@@ -1064,10 +1064,10 @@ import { $, bytes, element, group, instant, note, pairs, printable, section, set
 
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
 const COLUMNS = [['name', 'name', String], ['kind', 'kind', String], ['user', 'user', String], ['address', 'address', String],
-  ['status', 'status', String], ['lag', 'revisions behind', group], ['rate', 'actions/s', number]]
+  ['status', 'status', String], ['lag', 'lag in revisions', group], ['rate', 'actions/s', number]]
 /** Sums of each interval are shown as rates; lag is that at its end. */
 const SERIES = [['actions', 'actions a second', number], ['rejected', 'rejected a second', number],
-  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'revisions behind, this gateway', group]]
+  ['updateBytes', 'update bytes a second', rate => bytes(Math.round(rate))], ['lag', 'lag of this gateway in revisions', group]]
 const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
@@ -1148,7 +1148,7 @@ export class Peers {
   gateway({ version, process, memory, since, connections, streams }) {
     const used = ([value, max]) => [element('meter', { value, max, 'aria-hidden': true }), ` ${group(value)} of ${group(max)}`]
     const clients = this.answer?.clients.map(({ address, streams: open, lag, bytes: sent }) =>
-      element('div', {}, printable(`${address}: streams ${open}, ${group(lag)} behind, ${bytes(sent)}`))).slice(0, 20)
+      element('div', {}, printable(`${address}: streams ${open}, lag ${group(lag)}, ${bytes(sent)}`))).slice(0, 20)
     return section('This gateway', pairs([['version', version], ['process', process], ['memory', bytes(memory)], ['since', instant(since)],
       ['connections', used(connections)], ['streams', used(streams)], ['clients', clients]]))
   }

@@ -126,7 +126,7 @@ public final class Gateway: Service {
         _ hiddenFields: HiddenPaths,
         _ logger: Logger
     ) throws(StatecastError) -> ServedStore {
-        var following = configuration.replica
+        let following = configuration.replica
         let receipts = configuration.receipts ?? configuration.endpoint
         let (sending, name) = (configuration.sender, store.name)
         let sessions =
@@ -145,7 +145,6 @@ public final class Gateway: Service {
         // GET peers reports it if the primary has no list, or refuses it.
         var quiet = logger
         quiet.logLevel = .error
-        following.name = following.name.map { "gateway-\($0)" }
         return ServedStore(
             store,
             replica: try Replica(

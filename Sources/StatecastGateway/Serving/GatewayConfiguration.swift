@@ -52,6 +52,7 @@ public struct GatewayConfiguration: Sendable {
     public init(stores: [Store], from endpoint: String, token: String, sessionSecret: [UInt8]) {
         (self.stores, self.endpoint, self.token, self.sessionSecret) = (stores, endpoint, token, sessionSecret)
         (replica.maxBusyPolling, sender.maxBusyPolling) = (.zero, .zero)
+        replica.name = replica.name.map { "gateway-\($0)" }
     }
 }
 
