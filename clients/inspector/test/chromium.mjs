@@ -58,7 +58,7 @@ class Connection {
 
   ended() {
     this.isEnded = true
-    for (const { fail, method } of this.waiting.values()) fail(Error(`Chromium ended during ${method}`))
+    for (const { fail, method } of this.waiting.values()) fail(Error(`The connection with Chromium ended during ${method}`))
     this.waiting.clear()
   }
 }
@@ -181,7 +181,7 @@ export class Tab {
   }
   close() { return this.connection.send('Target.closeTarget', { targetId: this.target }) }
 
-  /** The result of a function that runs in the page, or of an expression. */
+  /** The result of a function that runs in the page, or of an expression: at most 4 MiB, as Node ends the connection at a larger message. */
   async run(code, ...values) {
     const expression = typeof code === 'function' ? `(${code})(...${JSON.stringify(values)})` : code
     const { result, exceptionDetails } = await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true, userGesture: true })

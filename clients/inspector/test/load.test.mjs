@@ -13,9 +13,11 @@ test(`With 100,000 rows at 1,000 actions a second the page answers in less than 
   await tab.until('actions arrive', () => inspector.log.memory.count > 3000)
   // From the browser's time of an input to the next frame after it, as Event Timing measures; inputs of less than 16 ms are not reported.
   await tab.run(() => {
-    window.inputs = []
-    new PerformanceObserver(list => inputs.push(...list.getEntries().filter(({ interactionId }) => interactionId).map(({ name, duration, interactionId }) => ({ name, duration, interactionId }))))
-      .observe({ type: 'event', durationThreshold: 16 })
+    // The longest of the events of each interaction: a key down, pressed, up.
+    window.inputs = new Map()
+    new PerformanceObserver(list => {
+      for (const { duration, interactionId } of list.getEntries()) if (interactionId) inputs.set(interactionId, Math.max(duration, inputs.get(interactionId) ?? 0))
+    }).observe({ type: 'event', durationThreshold: 16 })
     window.frames = []
     const frame = time => { frames.push(time); requestAnimationFrame(frame) }
     requestAnimationFrame(frame)
@@ -49,11 +51,8 @@ test(`With 100,000 rows at 1,000 actions a second the page answers in less than 
   }
   const elapsed = (performance.now() - began) / 1000
   heaps.push(await tab.heap())
-  const { inputs, frames, last, elements } = await tab.run(() => ({ inputs, frames, last: inspector.live.revision, elements: document.querySelectorAll('*').length }))
-  // The longest of the events of each interaction: a key down, pressed, up.
-  const longest = new Map()
-  for (const { interactionId, duration } of inputs) longest.set(interactionId, Math.max(duration, longest.get(interactionId) ?? 0))
-  const durations = [...longest.values()].sort((a, b) => a - b)
+  const { inputs, frames, last, elements } = await tab.run(() => ({ inputs: [...inputs.values()], frames, last: inspector.live.revision, elements: document.querySelectorAll('*').length }))
+  const durations = inputs.sort((a, b) => a - b)
   // The ones that are not reported took less than 16 ms.
   const all = [...Array(Math.max(0, interactions - durations.length)).fill(16), ...durations]
   const pauses = frames.slice(1).map((time, index) => time - frames[index]).sort((a, b) => a - b)
