@@ -22,7 +22,8 @@ function patched(state, patch) {
 
 test('Time travel stands still while live goes on, and equals statecast-journal state and diff at 50 revisions', async t => {
   const { cluster, tab } = await stage(t, { view: 'open=/hosts/web-1,/totals' })
-  // Batches of many and, from the flow, of one.
+  // Batches of one, of many, which are then not the first, and, from the flow, of one.
+  await cluster.send([noted('the first')])
   await cluster.send([...Array(300)].map((_, number) => number % 3 ? sampled(`web-${number % 5}`, number) : noted(`note ${number}`)))
   const flow = cluster.flow(20, number => number % 4 ? sampled(`web-${number % 5}`, 300 + number) : noted(`later note ${number}`, `web-${number % 5}`))
   await tab.until('many actions have arrived', () => inspector.live.revision > 400)
