@@ -1,5 +1,6 @@
 // Texts to paste elsewhere: a Swift test, commands, a patch.
 import { element, json } from './format.js'
+import { Cut } from './statecast.js'
 
 /** Writes to the clipboard, which browsers offer in secure contexts only. */
 export async function write(text) {
@@ -24,8 +25,10 @@ export async function jsonPatch(app, range) {
   const patch = []
   let after = null
   do {
-    const answer = await app.get('diff', { ...range, limit: 1000, after })
+    const answer = await app.get('diff', { ...range, limit: 1000, whole: true, after })
     patch.push(...answer.patch.map(({ op, path, value }) => op === 'remove' ? { op, path } : { op, path, value }))
+    const large = patch.find(({ value }) => value instanceof Cut)
+    if (large) throw Error(`The value at ${large.path} is too large: use statecast-journal diff`)
     after = answer.next
   } while (after !== null && patch.length < 10_000)
   if (after !== null) throw Error('The patch has more than 10,000 operations: use statecast-journal diff')

@@ -19,9 +19,9 @@ export class Detail {
     if (key === this.key || (isNewest && now - this.drawnAt < PAUSE)) return
     Object.assign(this, { key, drawnAt: now })
     const make = { change: () => this.change(id), blame: () => this.blame(), send: () => this.app.send.content() }[view.pane]
-    this.draw(view.pane === 'send' || this.app.has('history') ? make : this.noJournal)
+    this.draw(view.pane === 'send' || this.app.has('history') ? make : () => this.noJournal())
   }
-  noJournal() { return section(null, note('This gateway has no journal: actions, changes and earlier revisions are not known.')) }
+  noJournal() { return section(null, note(`Actions, changes and earlier revisions are not known: ${this.app.noHistory}`)) }
   /** Shows what `make` returns, or its error, unless the view has moved on. */
   async draw(make) {
     const { key } = this
@@ -81,11 +81,18 @@ export class Detail {
     const { app, key } = this, copy = (name, make) => button(name, () => { hold(); app.copying(make, name) })
     // The pane stays at this action: between pressing a button and releasing it, too.
     const hold = () => { this.key = key; Object.assign(view, { selected: row.id, follow: false }); app.refresh() }
-    const place = () => ({ at: row.batch.to, path: view.path || patch.find(each => each.op !== 'remove')?.path })
+    const place = () => ({ at: row.batch.to, selected: row.id, path: view.path || patch.find(each => each.op !== 'remove')?.path })
     const link = () => new URL(url(place()), location.href).href
-    const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
-    const batch = async () => row.status === 'rejected' ? [row]
-      : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
+    // A rejected action can be tested alone only if its batch has no other that changes the state after the test.
+    const batch = async () => {
+      const { from, to } = row.batch
+      if (from === to) return [row]
+      const { actions } = await app.get('actions', { at: to, limit: 500 }), all = actions.filter(each => each.batch.to === to).reverse()
+      const isWhole = all.filter(each => each.status === 'applied').length === to - from
+      if (!isWhole) throw Error('The batch has too many actions: use statecast-journal actions')
+      for (const [index, { cut, id }] of all.entries()) if (cut) [all[index]] = (await app.get('actions', { id })).actions
+      return all
+    }
     return section('Copy as', element('div', { class: 'copy', onpointerdown: hold },
       row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),

@@ -39,10 +39,12 @@ export function json(value, indent = '', step = '') {
   const isFlat = !step || !items.length
   return isFlat ? open + items.join(',') + close : `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}`
 }
+const cutText = ({ type, count }) =>
+  type === 'array' ? `[${group(count)}]` : type === 'object' ? `{${group(count)}}` : `${type} of ${bytes(count)}`
 /** A value in one line. */
 export function preview(value, limit = 200) {
   let text
-  if (value instanceof Cut) text = value.type === 'array' ? `[${group(value.count)}]` : `{${group(value.count)}}`
+  if (value instanceof Cut) text = cutText(value)
   else if (isBytes(value)) text = `${value.length} bytes ${json(value).slice(1, -1)}`
   else text = value === undefined ? UNKNOWN : json(typeof value === 'string' ? value.slice(0, limit + 1) : value)
   return printable(text.length > limit ? text.slice(0, limit) + '…' : text)

@@ -60,8 +60,9 @@ export class Log {
   applyFilter(searched = '') {
     const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms, searched || EXACT) : null
     const query = wanted && ('path' in wanted || searched) ? wanted : null, [wrong] = terms.filter(term => term.problem)
-    this.problem = terms.some(term => term.key === 'path' && (term.not || !query)) ? 'path: needs a journal, and cannot be negated'
-      : wrong?.problem
+    const paths = terms.filter(term => term.key === 'path')
+    const isWrong = paths.length > 1 || paths.some(term => term.not || !query)
+    this.problem = isWrong ? 'path: needs a journal, can be there once, and cannot be negated' : wrong?.problem
     this.test = compile(terms, view.hide); this.error = null; this.searched = searched
     if (JSON.stringify(query) !== JSON.stringify(this.query) || !query) {
       this.query = query; this.cursors.clear()
@@ -221,7 +222,7 @@ export class Log {
   }
   gapText(i) {
     const missing = this.rows.gap[i], what = i === 0 ? 'Older actions' : missing > 0 ? `${group(missing)} actions` : 'Actions'
-    if (!this.app.has('history')) return `${what} are missing here: the gateway has no journal`
+    if (!this.app.has('history')) return `${what} are missing here: ${this.app.noHistory}`
     if (this.error) return `${what} could not be loaded: ${this.error.message}`
     if (this.loading) return `${what}: loading…`
     if (this.found) return `Searched back to revision ${group(this.searchedTo)}; press to search further`

@@ -41,7 +41,7 @@ class Inspector {
     }
     clearTimeout(this.retry)
     const problem = readURL()
-    $('log-filter').value = view.q; $('tree-filter').value = view.find
+    $('log-filter').value = view.q; $('tree-filter').value = view.find; $('peer-filter').value = view.peers
     const saved = sessionStorage.getItem(TOKEN)
     if (!saved) return this.askToken('This gateway needs a token. It prints a link with it when it starts.')
     if (saved !== this.token) this.client = new Statecast(new URL('.', location.href), { token: this.token = saved })
@@ -63,18 +63,18 @@ class Inspector {
     this.token = null; setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
   }
-  async open({ store, features, position, status, why, journal }) {
+  async open({ store, features, position, status, why, journal, noHistory = 'the gateway has no journal' }) {
     if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
     document.title = `${printable(store)} – Statecast inspector`
-    Object.assign(this, { features, journal, status: { status, why }, linked: view.lineage })
+    Object.assign(this, { features, journal, noHistory, status: { status, why }, linked: view.lineage })
     $('tab-send').hidden = !this.has('send')
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
     this.reset()
     if (position) this.seen(position)
     this.follow(); this.tree.restore(view.open)
     this.refresh(); this.peers.refresh()
-    if (view.at != null) await this.go(view.at)
+    if (view.at != null) await this.go(view.at, view.selected)
     if (view.path) await this.tree.focus(view.path)
     if (view.find) await this.tree.search()
   }
@@ -96,6 +96,12 @@ class Inspector {
         if (status === 'live') this.get('state', { path: '', limit: 1 }).then(({ position }) => this.seen(position), () => {})
       },
     })
+  }
+  /** A journal that could not be read may be readable now. */
+  async awaitHistory() {
+    if (this.has('history') || !this.journal) return
+    const { stores } = await this.client.stores().catch(() => ({ stores: [] }))
+    if (stores.some(({ store, features }) => store === this.store && features.includes('history'))) this.begin()
   }
   has(feature) { return this.features.includes(feature) }
   async get(route, params) {
@@ -125,7 +131,7 @@ class Inspector {
     if (this.linked && !position.lineage.startsWith(this.linked)) {
       const shown = view.at == null ? '' : ` Revision ${group(view.at)} of the link is not shown.`
       this.notice(`This link is of another history, ${this.linked.slice(0, 8)}: the store now has ${position.lineage.slice(0, 8)}.${shown}`)
-      Object.assign(view, { at: null, follow: true })
+      Object.assign(view, { at: null, selected: null, follow: true })
     }
     this.linked = null
     if (before !== null && !isSame) {
@@ -147,6 +153,7 @@ class Inspector {
     this.log.drawChips(); this.log.poll()
     this.detail.refresh(); this.timeline.refresh()
     this.headsSoon()
+    if (this.ticks % 20 === 0) this.awaitHistory()
     if (this.ticks % 20 === 0 || (view.name === 'peers' && this.ticks % 4 === 0)) this.peers.refresh()
   }
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
@@ -157,7 +164,7 @@ class Inspector {
       Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' }); this.refresh()
       return this.log.list.scrollToEnd()
     }
-    if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
+    if (!this.has('history')) return this.toast(`Only the live state is known: ${this.noHistory}`)
     const { rows, memory } = this.log, known = rows === memory ? rows.after(revision) - 1 : -1
     const at = known >= 0 && !rows.gap[known] ? rows.to[known] : revision
     Object.assign(view, { at, selected: id, follow: false })

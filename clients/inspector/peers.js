@@ -1,6 +1,6 @@
 // Peers sorted by lag, and health: checks with a fixed meaning, series, and the gateway itself.
 import { VirtualList } from './virtual.js'
-import { view } from './view.js'
+import { saveURL, view } from './view.js'
 import { $, bytes, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
 
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
@@ -13,7 +13,6 @@ const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
   active = -1
-  kind = 'all'
   constructor(app) {
     this.app = app
     const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
@@ -22,9 +21,9 @@ export class Peers {
       build: () => COLUMNS.map(([key]) => element('span', { role: 'gridcell', class: key }, key === 'lag' && bar())),
       draw: (row, cells, index) => this.draw(row, cells, this.rows[index]),
     })
-    $('peer-filter').addEventListener('input', () => this.arrange())
+    $('peer-filter').addEventListener('input', ({ target }) => { view.peers = target.value; this.arrange() })
     $('peer-kinds').append(...['all', 'replica', 'sender'].map(kind =>
-      element('button', { onclick: () => { this.kind = kind; this.arrange() } }, kind)))
+      element('button', { onclick: () => { view.kind = kind; this.arrange() } }, kind)))
     $('peer-list').addEventListener('mousedown', event => { this.active = this.list.indexOf(event.target); this.list.schedule() })
     $('peer-cols').replaceChildren(...COLUMNS.map(([key, text]) =>
       element('span', { role: 'columnheader', class: key, 'aria-sort': key === 'lag' ? 'descending' : 'none' }, text)))
@@ -44,15 +43,15 @@ export class Peers {
   }
   /** Filters. The gateway sorts by lag. */
   arrange() {
-    const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
-    this.rows = peers.filter(({ name, kind, user, address }) => (this.kind === 'all' || kind === this.kind)
+    const { peers = [], reported, why } = this.answer ?? {}, words = view.peers.toLowerCase()
+    this.rows = peers.filter(({ name, kind, user, address }) => (view.kind === 'all' || kind === view.kind)
       && [name, kind, user, address].join(' ').toLowerCase().includes(words))
-    for (const chip of $('peer-kinds').children) chip.setAttribute('aria-pressed', chip.textContent === this.kind)
+    for (const chip of $('peer-kinds').children) chip.setAttribute('aria-pressed', chip.textContent === view.kind)
     const count = status => peers.filter(peer => peer.status === status).length
     const counts = `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale`
     setText($('peer-count'), this.answer ? counts : '')
     setText($('peer-why'), this.error?.message ?? (reported === false ? `Replicas and senders are not reported: ${why ?? UNKNOWN}` : ''))
-    this.list.schedule()
+    this.list.schedule(); saveURL()
   }
   draw(row, cells, peer) {
     row.classList.toggle('warn', peer.status === 'slow'); row.classList.toggle('bad', peer.status === 'stale')

@@ -60,7 +60,7 @@ export class Timeline {
     const box = (name, ...place) => { draw.fillStyle = color(name); draw.fillRect(...place) }
     const text = (name, words, align, ...place) => { draw.fillStyle = color(name); draw.textAlign = align; draw.fillText(words, ...place) }
     draw.scale(ratio, ratio); draw.font = '10px ' + color('ui')
-    const why = app.store && !app.has('history') ? 'No journal: no history' : this.error?.message ?? ''
+    const why = app.store && !app.has('history') ? `No history: ${app.noHistory}` : this.error?.message ?? ''
     if (!this.data) return text('dim', why, 'left', 4, height / 2)
     this.range[1] = Math.max(this.range[1], app.live.revision)
     const [first, last] = this.range, at = this.dragged ?? view.at ?? last, x = revision => (revision - first) / (last - first) * width

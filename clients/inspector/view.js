@@ -1,7 +1,7 @@
 // What the page shows, and its URL: #/fleet?at=176204&path=/hosts/web-1&open=/hosts&q=…
 export const view = {
   store: null, name: 'state', at: null, path: '', open: ['/'], q: '', find: '', hide: new Set(), pane: 'change', span: 'batch',
-  lineage: null, follow: true, selected: null,
+  lineage: null, follow: true, selected: null, peers: '', kind: 'all',
 }
 let timer, known
 const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
@@ -19,7 +19,9 @@ export function readURL() {
     path: text('path').startsWith('/') ? text('path') : '',
     at: isRevision ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
     pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
-    lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
+    lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null,
+    selected: isRevision && /^\d+\.\d+$/.test(text('action')) ? text('action') : null,
+    peers: text('peers'), kind: /^(replica|sender)$/.test(text('kind')) ? text('kind') : 'all',
   })
   view.follow = view.at == null; known = location.hash
   return text('at') && !isRevision ? `The link has no revision in at=${text('at')}: this is the live state.` : ''
@@ -27,10 +29,11 @@ export function readURL() {
 
 /** The URL of the view, with other values of some of its members. */
 export function url(changes) {
-  const { store, name, at, path, open, q, find, hide, pane, span, lineage } = { ...view, ...changes }
-  const parts = [name === 'peers' && 'view=peers', at != null && 'at=' + at, path && 'path=' + encode(path), list('open', open),
-    q && 'q=' + encode(q), find && 'find=' + encode(find), list('hide', [...hide]), pane !== 'change' && 'pane=' + pane,
-    span !== 'batch' && 'span=' + span, lineage && 'lineage=' + lineage]
+  const { store, name, at, path, open, q, find, hide, pane, span, lineage, selected, peers, kind } = { ...view, ...changes }
+  const parts = [name === 'peers' && 'view=peers', at != null && 'at=' + at, at != null && selected && 'action=' + selected,
+    path && 'path=' + encode(path), list('open', open), q && 'q=' + encode(q), find && 'find=' + encode(find), list('hide', [...hide]),
+    pane !== 'change' && 'pane=' + pane, span !== 'batch' && 'span=' + span, peers && 'peers=' + encode(peers),
+    kind !== 'all' && 'kind=' + kind, lineage && 'lineage=' + lineage]
   return `#/${encode(store ?? '')}?${parts.filter(Boolean).join('&')}`
 }
 

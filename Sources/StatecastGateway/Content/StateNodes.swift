@@ -126,9 +126,14 @@ struct StateNodes {
         }
     }
 
-    /// Writes a value; one of more than ``maxValueBytes`` as its type and size.
-    static func limited(_ value: Value, hiding hidden: HiddenPaths, to writer: inout JSONWriter) {
-        var content = JSONWriter(maxBytes: maxValueBytes)
+    /// Writes a value; one of more than `maxBytes` as its type and size.
+    static func limited(
+        _ value: Value,
+        maxBytes: Int = maxValueBytes,
+        hiding hidden: HiddenPaths,
+        to writer: inout JSONWriter
+    ) {
+        var content = JSONWriter(maxBytes: maxBytes)
         content.value(value, hiding: hidden)
         guard content.isTooLarge else { return writer.json(content.bytes) }
         writer.cut(value.jsonType, value.count ?? content.bytes.count)

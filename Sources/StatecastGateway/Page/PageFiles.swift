@@ -7,6 +7,7 @@ extension PageFile {
         PageFile("copy.js", ###"""
 // Texts to paste elsewhere: a Swift test, commands, a patch.
 import { element, json } from './format.js'
+import { Cut } from './statecast.js'
 
 /** Writes to the clipboard, which browsers offer in secure contexts only. */
 export async function write(text) {
@@ -31,8 +32,10 @@ export async function jsonPatch(app, range) {
   const patch = []
   let after = null
   do {
-    const answer = await app.get('diff', { ...range, limit: 1000, after })
+    const answer = await app.get('diff', { ...range, limit: 1000, whole: true, after })
     patch.push(...answer.patch.map(({ op, path, value }) => op === 'remove' ? { op, path } : { op, path, value }))
+    const large = patch.find(({ value }) => value instanceof Cut)
+    if (large) throw Error(`The value at ${large.path} is too large: use statecast-journal diff`)
     after = answer.next
   } while (after !== null && patch.length < 10_000)
   if (after !== null) throw Error('The patch has more than 10,000 operations: use statecast-journal diff')
@@ -97,9 +100,9 @@ export class Detail {
     if (key === this.key || (isNewest && now - this.drawnAt < PAUSE)) return
     Object.assign(this, { key, drawnAt: now })
     const make = { change: () => this.change(id), blame: () => this.blame(), send: () => this.app.send.content() }[view.pane]
-    this.draw(view.pane === 'send' || this.app.has('history') ? make : this.noJournal)
+    this.draw(view.pane === 'send' || this.app.has('history') ? make : () => this.noJournal())
   }
-  noJournal() { return section(null, note('This gateway has no journal: actions, changes and earlier revisions are not known.')) }
+  noJournal() { return section(null, note(`Actions, changes and earlier revisions are not known: ${this.app.noHistory}`)) }
   /** Shows what `make` returns, or its error, unless the view has moved on. */
   async draw(make) {
     const { key } = this
@@ -159,11 +162,18 @@ export class Detail {
     const { app, key } = this, copy = (name, make) => button(name, () => { hold(); app.copying(make, name) })
     // The pane stays at this action: between pressing a button and releasing it, too.
     const hold = () => { this.key = key; Object.assign(view, { selected: row.id, follow: false }); app.refresh() }
-    const place = () => ({ at: row.batch.to, path: view.path || patch.find(each => each.op !== 'remove')?.path })
+    const place = () => ({ at: row.batch.to, selected: row.id, path: view.path || patch.find(each => each.op !== 'remove')?.path })
     const link = () => new URL(url(place()), location.href).href
-    const isBatch = each => each.batch.from === row.batch.from && each.batch.to === row.batch.to && each.status === 'applied'
-    const batch = async () => row.status === 'rejected' ? [row]
-      : (await app.get('actions', { at: row.batch.to, limit: 500 })).actions.filter(isBatch).reverse()
+    // A rejected action can be tested alone only if its batch has no other that changes the state after the test.
+    const batch = async () => {
+      const { from, to } = row.batch
+      if (from === to) return [row]
+      const { actions } = await app.get('actions', { at: to, limit: 500 }), all = actions.filter(each => each.batch.to === to).reverse()
+      const isWhole = all.filter(each => each.status === 'applied').length === to - from
+      if (!isWhole) throw Error('The batch has too many actions: use statecast-journal actions')
+      for (const [index, { cut, id }] of all.entries()) if (cut) [all[index]] = (await app.get('actions', { id })).actions
+      return all
+    }
     return section('Copy as', element('div', { class: 'copy', onpointerdown: hold },
       row.action && copy('Swift test', async () => swiftTest(view.store, app.journal, await batch())),
       row.action && copy('statecast-send', () => sendCommand(view.store, row)), copy('JSON Patch', () => jsonPatch(app, { from, to })),
@@ -305,10 +315,12 @@ export function json(value, indent = '', step = '') {
   const isFlat = !step || !items.length
   return isFlat ? open + items.join(',') + close : `${open}\n${inner}${items.join(',\n' + inner)}\n${indent}${close}`
 }
+const cutText = ({ type, count }) =>
+  type === 'array' ? `[${group(count)}]` : type === 'object' ? `{${group(count)}}` : `${type} of ${bytes(count)}`
 /** A value in one line. */
 export function preview(value, limit = 200) {
   let text
-  if (value instanceof Cut) text = value.type === 'array' ? `[${group(value.count)}]` : `{${group(value.count)}}`
+  if (value instanceof Cut) text = cutText(value)
   else if (isBytes(value)) text = `${value.length} bytes ${json(value).slice(1, -1)}`
   else text = value === undefined ? UNKNOWN : json(typeof value === 'string' ? value.slice(0, limit + 1) : value)
   return printable(text.length > limit ? text.slice(0, limit) + '…' : text)
@@ -611,8 +623,9 @@ export class Log {
   applyFilter(searched = '') {
     const terms = parse(view.q), wanted = this.app.has('history') ? journalQuery(terms, searched || EXACT) : null
     const query = wanted && ('path' in wanted || searched) ? wanted : null, [wrong] = terms.filter(term => term.problem)
-    this.problem = terms.some(term => term.key === 'path' && (term.not || !query)) ? 'path: needs a journal, and cannot be negated'
-      : wrong?.problem
+    const paths = terms.filter(term => term.key === 'path')
+    const isWrong = paths.length > 1 || paths.some(term => term.not || !query)
+    this.problem = isWrong ? 'path: needs a journal, can be there once, and cannot be negated' : wrong?.problem
     this.test = compile(terms, view.hide); this.error = null; this.searched = searched
     if (JSON.stringify(query) !== JSON.stringify(this.query) || !query) {
       this.query = query; this.cursors.clear()
@@ -772,7 +785,7 @@ export class Log {
   }
   gapText(i) {
     const missing = this.rows.gap[i], what = i === 0 ? 'Older actions' : missing > 0 ? `${group(missing)} actions` : 'Actions'
-    if (!this.app.has('history')) return `${what} are missing here: the gateway has no journal`
+    if (!this.app.has('history')) return `${what} are missing here: ${this.app.noHistory}`
     if (this.error) return `${what} could not be loaded: ${this.error.message}`
     if (this.loading) return `${what}: loading…`
     if (this.found) return `Searched back to revision ${group(this.searchedTo)}; press to search further`
@@ -854,7 +867,7 @@ class Inspector {
     }
     clearTimeout(this.retry)
     const problem = readURL()
-    $('log-filter').value = view.q; $('tree-filter').value = view.find
+    $('log-filter').value = view.q; $('tree-filter').value = view.find; $('peer-filter').value = view.peers
     const saved = sessionStorage.getItem(TOKEN)
     if (!saved) return this.askToken('This gateway needs a token. It prints a link with it when it starts.')
     if (saved !== this.token) this.client = new Statecast(new URL('.', location.href), { token: this.token = saved })
@@ -876,18 +889,18 @@ class Inspector {
     this.token = null; setText($('token-why'), message)
     if (!$('token-dialog').open) $('token-dialog').showModal()
   }
-  async open({ store, features, position, status, why, journal }) {
+  async open({ store, features, position, status, why, journal, noHistory = 'the gateway has no journal' }) {
     if (store !== this.store) this.live = { revision: null, epoch: null, lineage: null }
     view.store = this.store = $('store').value = store
     document.title = `${printable(store)} – Statecast inspector`
-    Object.assign(this, { features, journal, status: { status, why }, linked: view.lineage })
+    Object.assign(this, { features, journal, noHistory, status: { status, why }, linked: view.lineage })
     $('tab-send').hidden = !this.has('send')
     if (!this.has('send') && view.pane === 'send') view.pane = 'change'
     this.reset()
     if (position) this.seen(position)
     this.follow(); this.tree.restore(view.open)
     this.refresh(); this.peers.refresh()
-    if (view.at != null) await this.go(view.at)
+    if (view.at != null) await this.go(view.at, view.selected)
     if (view.path) await this.tree.focus(view.path)
     if (view.find) await this.tree.search()
   }
@@ -909,6 +922,12 @@ class Inspector {
         if (status === 'live') this.get('state', { path: '', limit: 1 }).then(({ position }) => this.seen(position), () => {})
       },
     })
+  }
+  /** A journal that could not be read may be readable now. */
+  async awaitHistory() {
+    if (this.has('history') || !this.journal) return
+    const { stores } = await this.client.stores().catch(() => ({ stores: [] }))
+    if (stores.some(({ store, features }) => store === this.store && features.includes('history'))) this.begin()
   }
   has(feature) { return this.features.includes(feature) }
   async get(route, params) {
@@ -938,7 +957,7 @@ class Inspector {
     if (this.linked && !position.lineage.startsWith(this.linked)) {
       const shown = view.at == null ? '' : ` Revision ${group(view.at)} of the link is not shown.`
       this.notice(`This link is of another history, ${this.linked.slice(0, 8)}: the store now has ${position.lineage.slice(0, 8)}.${shown}`)
-      Object.assign(view, { at: null, follow: true })
+      Object.assign(view, { at: null, selected: null, follow: true })
     }
     this.linked = null
     if (before !== null && !isSame) {
@@ -960,6 +979,7 @@ class Inspector {
     this.log.drawChips(); this.log.poll()
     this.detail.refresh(); this.timeline.refresh()
     this.headsSoon()
+    if (this.ticks % 20 === 0) this.awaitHistory()
     if (this.ticks % 20 === 0 || (view.name === 'peers' && this.ticks % 4 === 0)) this.peers.refresh()
   }
   /** Shows the state at the end of the last batch at or before a revision; null shows the live state. */
@@ -970,7 +990,7 @@ class Inspector {
       Object.assign(view, { at: null, selected: null, follow: true, span: 'batch' }); this.refresh()
       return this.log.list.scrollToEnd()
     }
-    if (!this.has('history')) return this.toast('This gateway has no journal: only the live state is known')
+    if (!this.has('history')) return this.toast(`Only the live state is known: ${this.noHistory}`)
     const { rows, memory } = this.log, known = rows === memory ? rows.after(revision) - 1 : -1
     const at = known >= 0 && !rows.gap[known] ? rows.to[known] : revision
     Object.assign(view, { at, selected: id, follow: false })
@@ -1059,7 +1079,7 @@ window.inspector = new Inspector()
         PageFile("peers.js", ###"""
 // Peers sorted by lag, and health: checks with a fixed meaning, series, and the gateway itself.
 import { VirtualList } from './virtual.js'
-import { view } from './view.js'
+import { saveURL, view } from './view.js'
 import { $, bytes, element, group, instant, note, pairs, printable, section, setText, UNKNOWN } from './format.js'
 
 const number = value => value == null ? UNKNOWN : value.toFixed(1)
@@ -1072,7 +1092,6 @@ const MARKS = { ok: '✓', warn: '!', bad: '✕', unknown: '?' }
 export class Peers {
   rows = []
   active = -1
-  kind = 'all'
   constructor(app) {
     this.app = app
     const bar = () => [element('b'), element('svg', { preserveAspectRatio: 'none', viewBox: '0 0 100 6' }, element('rect', { height: 6 }))]
@@ -1081,9 +1100,9 @@ export class Peers {
       build: () => COLUMNS.map(([key]) => element('span', { role: 'gridcell', class: key }, key === 'lag' && bar())),
       draw: (row, cells, index) => this.draw(row, cells, this.rows[index]),
     })
-    $('peer-filter').addEventListener('input', () => this.arrange())
+    $('peer-filter').addEventListener('input', ({ target }) => { view.peers = target.value; this.arrange() })
     $('peer-kinds').append(...['all', 'replica', 'sender'].map(kind =>
-      element('button', { onclick: () => { this.kind = kind; this.arrange() } }, kind)))
+      element('button', { onclick: () => { view.kind = kind; this.arrange() } }, kind)))
     $('peer-list').addEventListener('mousedown', event => { this.active = this.list.indexOf(event.target); this.list.schedule() })
     $('peer-cols').replaceChildren(...COLUMNS.map(([key, text]) =>
       element('span', { role: 'columnheader', class: key, 'aria-sort': key === 'lag' ? 'descending' : 'none' }, text)))
@@ -1103,15 +1122,15 @@ export class Peers {
   }
   /** Filters. The gateway sorts by lag. */
   arrange() {
-    const { peers = [], reported, why } = this.answer ?? {}, words = $('peer-filter').value.toLowerCase()
-    this.rows = peers.filter(({ name, kind, user, address }) => (this.kind === 'all' || kind === this.kind)
+    const { peers = [], reported, why } = this.answer ?? {}, words = view.peers.toLowerCase()
+    this.rows = peers.filter(({ name, kind, user, address }) => (view.kind === 'all' || kind === view.kind)
       && [name, kind, user, address].join(' ').toLowerCase().includes(words))
-    for (const chip of $('peer-kinds').children) chip.setAttribute('aria-pressed', chip.textContent === this.kind)
+    for (const chip of $('peer-kinds').children) chip.setAttribute('aria-pressed', chip.textContent === view.kind)
     const count = status => peers.filter(peer => peer.status === status).length
     const counts = `${group(this.rows.length)} of ${group(peers.length)}: ${count('slow')} slow, ${count('stale')} stale`
     setText($('peer-count'), this.answer ? counts : '')
     setText($('peer-why'), this.error?.message ?? (reported === false ? `Replicas and senders are not reported: ${why ?? UNKNOWN}` : ''))
-    this.list.schedule()
+    this.list.schedule(); saveURL()
   }
   draw(row, cells, peer) {
     row.classList.toggle('warn', peer.status === 'slow'); row.classList.toggle('bad', peer.status === 'stale')
@@ -1562,7 +1581,7 @@ export class Timeline {
     const box = (name, ...place) => { draw.fillStyle = color(name); draw.fillRect(...place) }
     const text = (name, words, align, ...place) => { draw.fillStyle = color(name); draw.textAlign = align; draw.fillText(words, ...place) }
     draw.scale(ratio, ratio); draw.font = '10px ' + color('ui')
-    const why = app.store && !app.has('history') ? 'No journal: no history' : this.error?.message ?? ''
+    const why = app.store && !app.has('history') ? `No history: ${app.noHistory}` : this.error?.message ?? ''
     if (!this.data) return text('dim', why, 'left', 4, height / 2)
     this.range[1] = Math.max(this.range[1], app.live.revision)
     const [first, last] = this.range, at = this.dragged ?? view.at ?? last, x = revision => (revision - first) / (last - first) * width
@@ -1884,7 +1903,7 @@ export class Tree {
 // What the page shows, and its URL: #/fleet?at=176204&path=/hosts/web-1&open=/hosts&q=…
 export const view = {
   store: null, name: 'state', at: null, path: '', open: ['/'], q: '', find: '', hide: new Set(), pane: 'change', span: 'batch',
-  lineage: null, follow: true, selected: null,
+  lineage: null, follow: true, selected: null, peers: '', kind: 'all',
 }
 let timer, known
 const encode = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':')
@@ -1902,7 +1921,9 @@ export function readURL() {
     path: text('path').startsWith('/') ? text('path') : '',
     at: isRevision ? Number(text('at')) : null, open: items('open'), hide: new Set(items('hide')),
     pane: /^(blame|send)$/.test(text('pane')) ? text('pane') : 'change', span: text('span') === 'live' ? 'live' : 'batch',
-    lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null, selected: null,
+    lineage: /^[0-9a-f]{4,32}$/.test(text('lineage')) ? text('lineage') : null,
+    selected: isRevision && /^\d+\.\d+$/.test(text('action')) ? text('action') : null,
+    peers: text('peers'), kind: /^(replica|sender)$/.test(text('kind')) ? text('kind') : 'all',
   })
   view.follow = view.at == null; known = location.hash
   return text('at') && !isRevision ? `The link has no revision in at=${text('at')}: this is the live state.` : ''
@@ -1910,10 +1931,11 @@ export function readURL() {
 
 /** The URL of the view, with other values of some of its members. */
 export function url(changes) {
-  const { store, name, at, path, open, q, find, hide, pane, span, lineage } = { ...view, ...changes }
-  const parts = [name === 'peers' && 'view=peers', at != null && 'at=' + at, path && 'path=' + encode(path), list('open', open),
-    q && 'q=' + encode(q), find && 'find=' + encode(find), list('hide', [...hide]), pane !== 'change' && 'pane=' + pane,
-    span !== 'batch' && 'span=' + span, lineage && 'lineage=' + lineage]
+  const { store, name, at, path, open, q, find, hide, pane, span, lineage, selected, peers, kind } = { ...view, ...changes }
+  const parts = [name === 'peers' && 'view=peers', at != null && 'at=' + at, at != null && selected && 'action=' + selected,
+    path && 'path=' + encode(path), list('open', open), q && 'q=' + encode(q), find && 'find=' + encode(find), list('hide', [...hide]),
+    pane !== 'change' && 'pane=' + pane, span !== 'batch' && 'span=' + span, peers && 'peers=' + encode(peers),
+    kind !== 'all' && 'kind=' + kind, lineage && 'lineage=' + lineage]
   return `#/${encode(store ?? '')}?${parts.filter(Boolean).join('&')}`
 }
 

@@ -94,7 +94,7 @@ final class Router: Sendable {
         "state": ["path", "depth", "limit", "after", "at", "whole"],
         "search": ["q", "path", "at", "limit", "after"],
         "actions": ["before", "after", "id", "at", "limit", "name", "outcome", "code", "session", "user", "path"],
-        "diff": ["from", "to", "path", "limit", "after"],
+        "diff": ["from", "to", "path", "limit", "after", "whole"],
         "blame": ["path", "at", "limit", "before"],
         "timeline": ["buckets"], "schema": [], "peers": ["sort"], "health": [],
         "events": ["paths", "depth", "log", "since"],
@@ -265,6 +265,7 @@ final class Router: Sendable {
             throw GatewayFailure(.badRequest, "expected the first revision in from")
         }
         let to = try query.revision("to")
+        let maxValueBytes = try query.flag("whole") ? StateNodes.maxBytes : StateNodes.maxValueBytes
         let present = try store.present()
         return try await answer(store) { journal, budget, writer in
             let old = try journal.history.state(at: from, &budget)
@@ -282,7 +283,7 @@ final class Router: Sendable {
                         next = count
                         return false
                     }
-                    writer.object { Self.write(change, hiding: store.hidden, to: &$0) }
+                    writer.object { Self.write(change, maxValueBytes, hiding: store.hidden, to: &$0) }
                     return true
                 }
             }
@@ -290,13 +291,18 @@ final class Router: Sendable {
         }
     }
 
-    private static func write(_ change: StateChange, hiding hidden: HiddenPaths, to writer: inout JSONWriter) {
+    private static func write(
+        _ change: StateChange,
+        _ maxValueBytes: Int,
+        hiding hidden: HiddenPaths,
+        to writer: inout JSONWriter
+    ) {
         writer.member("op", change.kind.rawValue)
         writer.member("path", JSONPointer.text(of: change.path))
         for (name, value) in [("old", change.old), ("value", change.new)] {
             guard let value else { continue }
             writer.key(name)
-            StateNodes.limited(value, hiding: hidden.inside(change.path), to: &writer)
+            StateNodes.limited(value, maxBytes: maxValueBytes, hiding: hidden.inside(change.path), to: &writer)
         }
     }
 

@@ -72,6 +72,8 @@ test('Filters change the rows that are shown and not the log, and the URL restor
   assert.deepEqual(await memory(tab), before)
   const revision = (await cluster.recorded()).find(row => row.action === 'HostSampled').batch.to
 
+  // Not the last action of its batch, if a batch has several.
+  const recorded = await cluster.recorded(), inside = recorded.find(({ batch, revision }) => revision < batch.to) ?? recorded[0]
   const views = {
     'a filter': 'q=disk%20-full',
     'hidden types': 'hide=HostSampled,HostRetired',
@@ -81,6 +83,8 @@ test('Filters change the rows that are shown and not the log, and the URL restor
     'the change to live': `at=${revision}&span=live`,
     'blame of a path': 'path=/hosts/web-1&pane=blame',
     'peers': 'view=peers',
+    'peers of one kind': 'view=peers&peers=gate&kind=replica',
+    'an action inside of a batch': `at=${inside.batch.to}&action=${inside.id}`,
     'several of them': `at=${revision}&path=/notes&open=/hosts,/totals&q=note&hide=HostSampled&pane=blame`,
   }
   for (const [name, view] of Object.entries(views)) {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { open, settled, stage } from './inspector.mjs'
 import { noted, sampled } from './processes.mjs'
@@ -66,7 +68,7 @@ test('A filter finds what is not loaded, a link shows what it names, and what is
     await tab.until('the next one has arrived', revision => inspector.live.revision > revision, revision)
     await tab.click('#detail .copy button', { text: 'link' })
     const link = await tab.until('a link', () => /^http/.test(inspector.copied) && inspector.copied)
-    assert.match(link, new RegExp(`[?&]at=${revision}&path=/notes`))
+    assert.match(link, new RegExp(`[?&]at=${revision}&action=[\\d.]+&path=/notes`))
     assert.match(await tab.run(() => document.querySelector('#detail pre').textContent), /to be copied/)
     const other = await open(browser, `${link}&token=${cluster.token}`, { isolated: true })
     await settled(other, revision)
@@ -106,4 +108,16 @@ test('A filter finds what is not loaded, a link shows what it names, and what is
   })
   assert.ok(newest > 1100)
   assert.deepEqual(tab.errors, [])
+})
+
+test('The page says why there is no history, and shows it when the journal can be read', async t => {
+  const { cluster, browser, tab } = await stage(t, { history: false, send: [noted('the first')] })
+  await tab.until('the reason', () => /the gateway has no journal/.test(document.querySelector('#detail').textContent))
+  const link = join(cluster.folder, 'another')
+  const { address } = await cluster.anotherGateway(['--journal', link])
+  const other = await open(browser, cluster.url('', address), { isolated: true })
+  await other.until('the reason', () => /there is no journal in/.test(document.querySelector('#detail').textContent))
+  symlinkSync(cluster.journal, link)
+  await other.until('the action', () => /the first/.test(document.querySelector('#detail pre')?.textContent))
+  assert.deepEqual([...tab.errors, ...other.errors], [])
 })
