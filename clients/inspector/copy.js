@@ -27,7 +27,7 @@ export async function jsonPatch(app, range) {
   do {
     const answer = await app.get('diff', { ...range, limit: 1000, whole: true, after })
     patch.push(...answer.patch.map(({ op, path, value }) => op === 'remove' ? { op, path } : { op, path, value }))
-    const large = patch.find(({ value }) => value instanceof Cut)
+    const large = answer.patch.find(({ value }) => value instanceof Cut)
     if (large) throw Error(`The value at ${large.path} is too large: use statecast-journal diff`)
     after = answer.next
   } while (after !== null && patch.length < 10_000)

@@ -34,7 +34,7 @@ export async function jsonPatch(app, range) {
   do {
     const answer = await app.get('diff', { ...range, limit: 1000, whole: true, after })
     patch.push(...answer.patch.map(({ op, path, value }) => op === 'remove' ? { op, path } : { op, path, value }))
-    const large = patch.find(({ value }) => value instanceof Cut)
+    const large = answer.patch.find(({ value }) => value instanceof Cut)
     if (large) throw Error(`The value at ${large.path} is too large: use statecast-journal diff`)
     after = answer.next
   } while (after !== null && patch.length < 10_000)
@@ -164,13 +164,13 @@ export class Detail {
     const hold = () => { this.key = key; Object.assign(view, { selected: row.id, follow: false }); app.refresh() }
     const place = () => ({ at: row.batch.to, selected: row.id, path: view.path || patch.find(each => each.op !== 'remove')?.path })
     const link = () => new URL(url(place()), location.href).href
-    // A rejected action can be tested alone only if its batch has no other that changes the state after the test.
+    // The actions that make the state after the batch, and the shown one: others that were rejected may not be decodable.
     const batch = async () => {
       const { from, to } = row.batch
       if (from === to) return [row]
-      const { actions } = await app.get('actions', { at: to, limit: 500 }), all = actions.filter(each => each.batch.to === to).reverse()
-      const isWhole = all.filter(each => each.status === 'applied').length === to - from
-      if (!isWhole) throw Error('The batch has too many actions: use statecast-journal actions')
+      const isPart = ({ batch, status, id }) => batch.from === from && batch.to === to && (status === 'applied' || id === row.id)
+      const all = (await app.get('actions', { at: to, limit: 500 })).actions.filter(isPart).reverse()
+      if (all.filter(({ status }) => status === 'applied').length < to - from) throw Error('The batch has too many actions: use statecast-journal actions')
       for (const [index, { cut, id }] of all.entries()) if (cut) [all[index]] = (await app.get('actions', { id })).actions
       return all
     }
