@@ -100,6 +100,7 @@ extension Value {
         #expect(json(.unsigned(1 << 53 + 1)) == #"{"$int":"9007199254740993"}"#)
         #expect(json(Value(Int64.min)) == #"{"$int":"-9223372036854775808"}"#)
         #expect(json(.negative(1 << 53 - 1)) == "-9007199254740992")
+        #expect(json(.tagged(1, .float(1_796_065_590.487_125))) == "1796065590.487125")
         #expect(json(.bytes([1, 2])) == #"{"$bytes":"AQI="}"#)
         #expect(
             json([.float(.nan), .float(-.infinity), .float(0.5)]) == #"[{"$float":"nan"},{"$float":"-infinity"},0.5]"#
@@ -194,21 +195,34 @@ extension Value {
     }
 
     @Test(arguments: 1...5)
-    func `A search that goes on from its cursor finds each place once`(limit: Int) {
+    func `A search that goes on from its cursor finds each place once`(limit: Int) throws {
         let state: Value = [
             "web": ["name": "WEB-1", "list": ["web", ["web": 1], "x"]], "b": ["cobweb": .null, "ü": "Ünweb"],
         ]
-        func paths(_ limit: Int) -> [String] {
-            var (found, after): ([String], [String]?) = ([], nil)
+        func paths(_ limit: Int) throws -> [String?] {
+            var (found, after): ([String?], [String]?) = ([], nil)
             repeat {
                 var search = StateSearch("web", after: after, limit: limit, until: .now + .seconds(600))
                 search.run(in: state, at: [], hiding: Self.nothing)
-                found += search.found.map { JSONPointer.text(of: $0.path) }
+                found += try search.found.map { try JSON.value(parsing: $0)["path"]?.textValue }
                 after = search.next
             } while after != nil
             return found
         }
-        #expect(paths(limit) == ["/b/ü", "/b/cobweb", "/web", "/web/list/0", "/web/list/1/web", "/web/name"])
+        try #expect(paths(limit) == ["/b/ü", "/b/cobweb", "/web", "/web/list/0", "/web/list/1/web", "/web/name"])
+    }
+
+    @Test func `A search ends early when its answer is long, and continues after its last place`() {
+        let state = Value.array((0..<1000).map { .text("web \($0) " + String(repeating: "x", count: 3000)) })
+        var (found, after, pages): (Set<[UInt8]>, [String]?, Int) = ([], nil, 0)
+        repeat {
+            var search = StateSearch("web", after: after, limit: 1000, until: .now + .seconds(600))
+            search.run(in: state, at: [], hiding: Self.nothing)
+            #expect(search.found.reduce(0) { $0 + $1.count } < StateNodes.maxBytes + 4000)
+            found.formUnion(search.found)
+            (after, pages) = (search.next, pages + 1)
+        } while after != nil
+        #expect(found.count == 1000 && pages == 4)
     }
 
     @Test func `A long text is cut, and its size is named`() throws {

@@ -25,7 +25,9 @@ private struct ServedFleet: Sendable {
     }
 
     func post(_ path: String, _ body: String) async throws -> (status: Int, body: Value) {
-        let headers = ["authorization": "Bearer \(token)", "statecast": "1", "content-type": "application/json"]
+        let headers = [
+            "authorization": "Bearer \(token)", "statecast": "1", "content-type": "Application/JSON; charset=utf-8",
+        ]
         return try await ask("POST", path, headers, body)
     }
 
@@ -151,7 +153,7 @@ private func withFleet(
             try await #expect(code(right.merging(["origin": "http://localhost:2"]) { $1 }) == "origin")
             try await #expect(code(right.merging(["sec-fetch-site": "cross-site"]) { $1 }) == "origin")
             try await #expect(code(right, "POST", "actions") == "origin", "without its header")
-            let json = ["statecast": "1", "content-type": "application/json"]
+            let json = ["statecast": "1", "content-type": "Application/JSON; charset=utf-8"]
             try await #expect(code(right.merging(json) { $1 }, "POST", "actions") == "read-only")
             try await #expect(code(right, "PUT") == "method")
             try await #expect(code(right, "GET", "stat") == "no-such-path")
@@ -205,7 +207,9 @@ private func withFleet(
                 #expect(answer == expected, "\(wrong)")
             }
             try await #expect(code("sessions") == "method")
-            try await #expect(code("state?path=/nothing") == "no-such-path")
+            for route in ["state?path=/nothing", "actions?id=1.99", "actions?id=99999.0"] {
+                try await #expect(code(route) == "no-such-path", "\(route)")
+            }
             // Beyond all ends.
             for route in ["actions?before=99999.0", "diff?from=0&after=9007199254740992", "state?at=99999"] {
                 try await #expect(fleet.get(Self.base + route).status == 200, "\(route)")

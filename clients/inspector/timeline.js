@@ -87,10 +87,11 @@ export class Timeline {
     draw.arc(mark, base + 2, 4, 0, 7); draw.fill()
     if (this.hover != null) {
       const revision = Math.round(first + this.hover / width * (last - first))
-      const time = this.data.buckets.findLast(([from]) => from <= revision)?.[1]
-      const align = this.hover > width - 140 ? 'right' : 'left'
+      const [, time, , rejected] = this.data.buckets.findLast(([from]) => from <= revision) ?? []
+      const rejections = rejected === null ? 'rejections not counted' : rejected ? `${group(rejected)} rejected` : ''
+      const align = this.hover > width - 260 ? 'right' : 'left'
       box('dim', this.hover, 0, 1, base)
-      text('text', `${group(revision)}  ${time ? clock(time).slice(0, 8) : ''}`, align, this.hover + (align === 'left' ? 5 : -5), 18)
+      text('text', `${group(revision)}  ${time ? clock(time).slice(0, 8) : ''}  ${rejections}`, align, this.hover + (align === 'left' ? 5 : -5), 18)
     }
     for (const [name, value] of [['min', first], ['max', last], ['now', at]]) canvas.setAttribute('aria-value' + name, value)
     canvas.setAttribute('aria-valuetext', `revision ${group(at)}${view.at == null ? ', live' : ''}`)

@@ -20,6 +20,18 @@ package struct UpstreamOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The store's name. (STATECAST_STORE, default: fleet)", valueName: "name"))
     package var store: String?
 
+    @OptionGroup package var connection: ConnectionOptions
+
+    package init() {}
+
+    /// The options as flags for ``Settings``.
+    package var flags: [SettingKey: SettingFlag] {
+        [.from: .text(from), .store: .text(store)].merging(connection.flags) { $1 }
+    }
+}
+
+/// The options of a connection to a primary.
+package struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The file with this node's keys, which encrypt the connection; see statecast-keys. (STATECAST_KEYS)",
@@ -52,8 +64,7 @@ package struct UpstreamOptions: ParsableArguments {
     /// The options as flags for ``Settings``.
     package var flags: [SettingKey: SettingFlag] {
         [
-            .from: .text(from), .store: .text(store), .insecure: .isOn(insecure),
-            .keys: .text(keys), .primaryKey: .text(primaryKey),
+            .keys: .text(keys), .primaryKey: .text(primaryKey), .insecure: .isOn(insecure),
         ].merging(node.flags) { $1 }
     }
 }

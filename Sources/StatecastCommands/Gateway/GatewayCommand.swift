@@ -138,25 +138,7 @@ package struct GatewayCommand: AsyncParsableCommand {
     )
     var peers: String?
 
-    @Option(
-        help: ArgumentHelp("The file with the gateway's keys; see statecast-keys. (STATECAST_KEYS)", valueName: "file"),
-        completion: .file()
-    )
-    var keys: String?
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The primary's public key, with --keys. (STATECAST_PRIMARY_KEY)", valueName: "key")
-    )
-    var primaryKey: String?
-
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Connect beyond this machine, without encryption or authentication. (STATECAST_INSECURE)"
-    )
-    var insecure: Bool?
-
-    @OptionGroup var node: NodeOptions
+    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var common: CommonOptions
 
     package init() {}
@@ -172,9 +154,9 @@ package struct GatewayCommand: AsyncParsableCommand {
             .tokenFile: .text(tokenFile), .allowSend: .isOn(allowSend), .sessionSecretFile: .text(sessionSecretFile),
             .hide: Self.list(hide), .hidePayload: Self.list(hidePayload), .host: Self.list(host),
             .allowOrigin: Self.list(allowOrigin), .pages: .text(pages), .receipts: .text(receipts),
-            .peers: .text(peers), .keys: .text(keys), .primaryKey: .text(primaryKey), .insecure: .isOn(insecure),
+            .peers: .text(peers),
         ]
-        return own.merging(node.flags) { $1 }
+        return own.merging(connection.flags) { $1 }
     }
 
     package func run() async throws {

@@ -193,6 +193,7 @@ struct JSONWriter {
         switch value {
         case .unsigned(let number) where number > Self.maxInteger: special("$int", digits)
         case .negative(let number) where number >= Self.maxInteger: special("$int", digits)
+        case .tagged(_, .float): raw(digits)
         // A big or a decimal number of more digits than a double has.
         case .tagged where digits.count > 15:
             if digits.contains(where: { !$0.isNumber && $0 != "-" }) { string(digits) } else { special("$int", digits) }

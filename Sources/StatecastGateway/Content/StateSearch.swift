@@ -12,8 +12,9 @@ struct StateSearch {
     private(set) var examined = 0
     /// The bytes that were examined since the last look at the clock.
     private var bytesExamined = 0
-    /// The places in order, `match` being `key` or `value`.
-    private(set) var found: [(path: [String], match: String, value: Value)] = []
+    /// The places in order, as JSON.
+    private(set) var found: [[UInt8]] = []
+    private var bytesFound = 0
     /// The last examined place, where the search ended early.
     private(set) var next: [String]?
 
@@ -66,12 +67,17 @@ struct StateSearch {
         }
         resumption = nil
         examined += 1
-        if matches(key) {
-            found.append((path, "key", child))
-        } else if isMatch(child) {
-            found.append((path, "value", child))
+        if let match = matches(key) ? "key" : isMatch(child) ? "value" : nil {
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.member("path", JSONPointer.text(of: path))
+                writer.member("match", match)
+                StateNodes.brief(child, hiding: hidden, to: &writer)
+            }
+            found.append(writer.bytes)
+            bytesFound += writer.bytes.count
         }
-        guard found.count < limit, !isLate() else {
+        guard found.count < limit, bytesFound < StateNodes.maxBytes, !isLate() else {
             next = path
             return false
         }

@@ -53,27 +53,23 @@ extension StoreHistory {
         _ place: ActionsPlace,
         _ filter: ActionFilter,
         limit: Int,
-        row: ActionRow,
         _ budget: inout ReadBudget,
         to writer: inout JSONWriter
     ) throws {
         var page = ActionsPage(limit: limit, filter: filter, row: row)
         switch place {
         case .one(let id):
-            let records = try reader.records(after: id.sequence.previous, maxBytes: 1)
-            guard let record = records.first, record.sequence == id.sequence else {
-                throw GatewayFailure(.noSuchPath, "the journal has no action \(id)")
-            }
             page.row.isWhole = true
-            try page.add(record) { $0 == id }
+            if let record = try reader.records(after: id.sequence.previous, maxBytes: 1).first {
+                try page.add(record) { $0 == id }
+            }
+            guard page.hasRows else { throw GatewayFailure(.noSuchPath, "the journal has no such action \(id)") }
         case .after(let id): try readForward(after: id, into: &page, &budget)
         case .end: try readBackward(before: endOfActions(), into: &page, &budget)
         // A cursor may be from a history that went further.
         case .before(let id): try readBackward(before: min(id, endOfActions()), into: &page, &budget)
         case .at(let revision):
-            if let oldest = try reader.snapshots().first, revision < oldest.revision {
-                throw GatewayFailure.pruned(revision, oldest: oldest.revision)
-            }
+            _ = try keptSnapshots(reaching: revision)
             var sequence = try reader.sequence(at: revision) ?? JournalSequence(0)
             // The batch that contains the revision, if it is not the end of one.
             if let next = try reader.records(after: sequence, maxBytes: 1).first, next.from < revision {
@@ -93,7 +89,7 @@ extension StoreHistory {
         into page: inout ActionsPage,
         _ budget: inout ReadBudget
     ) throws {
-        guard let oldest = try reader.snapshots().first else { return }
+        let oldest = try keptSnapshots()[0]
         var end = id.index > 0 ? id.sequence.next : id.sequence
         while !page.isFull {
             let records = try reader.records(before: end, after: oldest.sequence, maxBytes: ReadBudget.window)
@@ -137,8 +133,6 @@ extension StoreHistory {
         before: JournalSequence?,
         limit: Int,
         _ budget: inout ReadBudget,
-        row: ActionRow,
-        hiding hidden: HiddenPaths,
         to writer: inout JSONWriter
     ) throws {
         let deadline = budget.deadline
@@ -155,7 +149,7 @@ extension StoreHistory {
         var last: Blame.Change?
         writer.array("changes") { writer in
             for change in blame.changes {
-                writer.object { write(change, row, hidden.inside(path), to: &$0) }
+                writer.object { write(change, hidden.inside(path), to: &$0) }
                 guard writer.bytes.count > StateNodes.maxBytes else { continue }
                 last = change
                 break
@@ -167,7 +161,7 @@ extension StoreHistory {
         writer.member("complete", last == nil && blame.isComplete)
     }
 
-    private func write(_ change: Blame.Change, _ row: ActionRow, _ hidden: HiddenPaths, to writer: inout JSONWriter) {
+    private func write(_ change: Blame.Change, _ hidden: HiddenPaths, to writer: inout JSONWriter) {
         writer.member("revision", change.revision)
         ActionRow.writeBatch(change.from, change.to, to: &writer)
         writer.member("time", change.time)
@@ -184,6 +178,7 @@ extension StoreHistory {
         writer.array("actions") { writer in
             for action in change.actions.prefix(Self.maxActionsOfChange) { row.write(action, to: &writer) }
         }
+        if change.actions.count > Self.maxActionsOfChange { writer.member("cut", change.actions.count) }
         writer.member("exact", change.isExact)
     }
 
@@ -191,8 +186,8 @@ extension StoreHistory {
 
     /// Writes the history in intervals with equally many records.
     func writeTimeline(buckets count: Int, _ tail: JournalTail?, to writer: inout JSONWriter) throws {
-        let (snapshots, contents) = (try reader.snapshots(), try reader.contents())
-        guard let oldest = snapshots.first else { throw JournalFailure(.damaged, "the journal has no snapshot") }
+        let (snapshots, contents) = (try keptSnapshots(), try reader.contents())
+        let oldest = snapshots[0]
         let (first, last) = (oldest.sequence.rawValue, contents.last.rawValue)
         let size = max(1, (last - first + UInt64(count) - 1) / UInt64(count))
         var from = oldest.revision
@@ -247,6 +242,8 @@ private struct ActionsPage {
     init(limit: Int, filter: ActionFilter, row: ActionRow) {
         (self.limit, self.filter, self.row) = (limit, filter, row)
     }
+
+    var hasRows: Bool { !rows.isEmpty }
 
     var isFull: Bool { rows.count >= limit || bytes >= StateNodes.maxBytes }
 

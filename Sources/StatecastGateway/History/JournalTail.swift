@@ -27,13 +27,10 @@ final class JournalTail: Sendable {
     }
 
     private let history: StoreHistory
-    private let row: ActionRow
     private let changes: ChangeIndex
     private let last: Locked<JournalSequence>
-    /// The rejections of each record since the gateway started that has some, oldest first.
-    private let rejections = Locked<[(sequence: UInt64, count: Int)]>([])
-    /// The first record whose rejections are counted.
-    private let first: JournalSequence
+    /// The rejections of each record that has some, oldest first, from the record `first` on.
+    private let rejections: Locked<(first: UInt64, counts: [(sequence: UInt64, count: Int)])>
     /// The revision before the first record.
     let start: Revision
 
@@ -42,10 +39,10 @@ final class JournalTail: Sendable {
     private static let maxPlaces = 512
     private static let maxRejections = 100_000
 
-    init(of history: StoreHistory, _ row: ActionRow, _ changes: ChangeIndex) throws {
-        (self.history, self.row, self.changes) = (history, row, changes)
+    init(of history: StoreHistory, _ changes: ChangeIndex) throws {
+        (self.history, self.changes) = (history, changes)
         let end = try history.reader.contents().last
-        (last, first) = (Locked(end), end.next)
+        (last, rejections) = (Locked(end), Locked((end.next.rawValue, [])))
         let record = try history.reader.records(after: end.previous, maxBytes: 1).first
         start = try record?.to ?? history.reader.snapshots().last?.revision ?? Revision(0)
     }
@@ -69,12 +66,12 @@ final class JournalTail: Sendable {
         let actions = RecordedAction.list(of: batch, at: record.sequence)
         for action in actions {
             var writer = JSONWriter()
-            row.write(action, delay: max(0, now.milliseconds - action.time.milliseconds), to: &writer)
+            history.row.write(action, delay: max(0, now.milliseconds - action.time.milliseconds), to: &writer)
             part.append(writer.bytes)
         }
         if actions.isEmpty {
             var writer = JSONWriter()
-            row.writeConversion(record, at: now, to: &writer)
+            history.row.writeConversion(record, at: now, to: &writer)
             part.append(writer.bytes)
         }
         let applied = actions.filter(\.isApplied)
@@ -83,8 +80,10 @@ final class JournalTail: Sendable {
         part.patchBytes += batch.patch.count
         if actions.count > applied.count {
             rejections.withLock { rejections in
-                rejections.append((record.sequence.rawValue, actions.count - applied.count))
-                if rejections.count > Self.maxRejections { rejections.removeFirst(Self.maxRejections / 2) }
+                rejections.counts.append((record.sequence.rawValue, actions.count - applied.count))
+                guard rejections.counts.count > Self.maxRejections else { return }
+                rejections.counts.removeFirst(Self.maxRejections / 2)
+                rejections.first = rejections.counts[0].sequence
             }
         }
         guard !batch.patch.isEmpty, let patch = try? Patch(decoding: batch.patch) else { return }
@@ -103,10 +102,9 @@ final class JournalTail: Sendable {
     /// The number of rejections in a range of records; `nil` if some of them were not counted.
     func rejections(in range: ClosedRange<UInt64>) -> Int? {
         rejections.withLock { rejections in
-            let oldest = rejections.count > Self.maxRejections / 2 ? rejections.first?.sequence : nil
-            guard range.lowerBound >= max(first.rawValue, oldest ?? 0) else { return nil }
-            let start = rejections.partitioningIndex { $0.sequence >= range.lowerBound }
-            return rejections[start...].prefix { $0.sequence <= range.upperBound }.reduce(0) { $0 + $1.count }
+            guard range.lowerBound >= rejections.first else { return nil }
+            let start = rejections.counts.partitioningIndex { $0.sequence >= range.lowerBound }
+            return rejections.counts[start...].prefix { $0.sequence <= range.upperBound }.reduce(0) { $0 + $1.count }
         }
     }
 }

@@ -15,6 +15,9 @@ final class StoreHistory: Sendable {
     }
 
     let reader: JournalReader
+    let row: ActionRow
+    /// The parts of states that no answer contains.
+    let hidden: HiddenPaths
     let identity: JournalIdentity
     let path: String
     /// Past states, the one used last at the end. Most share nodes, as each was reached from another one.
@@ -23,8 +26,9 @@ final class StoreHistory: Sendable {
     private static let maxVersions = 8
 
     /// - Throws: `JournalFailure`, or ``GatewayFailure`` if the journal is of another store.
-    init(at path: String, of store: String) throws {
-        (self.path, reader) = (path, try JournalReader(at: path))
+    init(at path: String, of store: String, row: ActionRow, hiding hidden: HiddenPaths) throws {
+        (self.path, self.row, self.hidden) = (path, row, hidden)
+        reader = try JournalReader(at: path)
         identity = try reader.contents().identity
         guard identity.store.text == store else {
             throw GatewayFailure(.noJournal, "the journal \(path) is of store \(identity.store), not of \(store)")
@@ -62,13 +66,9 @@ final class StoreHistory: Sendable {
     ///
     /// - Throws: `JournalFailure` with code `pruned` or `damaged`; ``GatewayFailure`` with code `budget`.
     func state(at revision: Revision, _ budget: inout ReadBudget) throws -> Version {
-        let snapshots = try reader.snapshots()
-        guard let oldest = snapshots.first else { throw JournalFailure(.damaged, "the journal has no snapshot") }
-        guard revision >= oldest.revision, let last = try reader.sequence(at: revision) ?? snapshots.last?.sequence
-        else {
-            throw GatewayFailure.pruned(revision, oldest: oldest.revision)
-        }
-        let target = max(last, oldest.sequence)
+        let snapshots = try keptSnapshots(reaching: revision)
+        let oldest = snapshots[0]
+        let target = max(try reader.sequence(at: revision) ?? snapshots[snapshots.count - 1].sequence, oldest.sequence)
         let snapshot = snapshots.last { $0.sequence <= target } ?? oldest
         var version: Version
         if let known = versions.withLock({ versions in
@@ -108,6 +108,21 @@ final class StoreHistory: Sendable {
         }
         keep(version)
         return version
+    }
+
+    /// The kept snapshots, at least one.
+    ///
+    /// - Throws: `JournalFailure` with code `damaged`; with code `pruned` if the kept history begins after `revision`.
+    func keptSnapshots(reaching revision: Revision? = nil) throws -> [SnapshotEntry] {
+        let snapshots = try reader.snapshots()
+        guard let oldest = snapshots.first else { throw JournalFailure(.damaged, "the journal has no snapshot") }
+        if let revision, revision < oldest.revision {
+            throw JournalFailure(
+                .pruned,
+                "revision \(revision) is no longer kept: the journal begins at revision \(oldest.revision)"
+            )
+        }
+        return snapshots
     }
 
     private func read(_ entry: SnapshotEntry) throws -> Version {

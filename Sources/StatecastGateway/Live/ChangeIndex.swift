@@ -13,23 +13,18 @@ final class ChangeIndex: Sendable {
         let action: String?
     }
 
-    fileprivate struct Entry {
-        let revision: Revision
-        let action: Int32
-    }
-
-    fileprivate struct Storage {
-        var older: [Int: Entry] = [:]
-        var younger: [Int: Entry] = [:]
+    private struct Storage {
+        var older: [Int: Change] = [:]
+        var younger: [Int: Change] = [:]
         var olderBegan: Revision
         var youngerBegan: Revision
-        var names: [String] = []
-        var indices: [String: Int32] = [:]
+        /// Their changes share the memory of a name.
+        var names: Set<String> = []
     }
 
     static let maxEntries = 200_000
     /// Further names are not kept.
-    fileprivate static let maxNames = 1000
+    private static let maxNames = 1000
 
     private let storage: Locked<Storage>
 
@@ -50,13 +45,15 @@ final class ChangeIndex: Sendable {
 
     func record(_ places: some Sequence<Place>, at revision: Revision, by action: String?) {
         storage.withLock { storage in
-            let entry = Entry(revision: revision, action: action.map { storage.index(of: $0) } ?? -1)
+            let isKnown = storage.names.count < Self.maxNames || action.map(storage.names.contains) ?? false
+            let name = isKnown ? action.map { storage.names.insert($0).memberAfterInsert } : nil
+            let change = Change(revision: revision, action: name)
             for place in places {
                 // A change of a place is one of all that contain it.
                 for count in 1...max(1, place.path.count) {
-                    storage.younger[place.path.prefix(count).hashValue] = entry
+                    storage.younger[place.path.prefix(count).hashValue] = change
                 }
-                if place.hasParts { storage.younger[Self.hashOfParts(place.path[...])] = entry }
+                if place.hasParts { storage.younger[Self.hashOfParts(place.path[...])] = change }
             }
             guard storage.younger.count > Self.maxEntries else { return }
             (storage.older, storage.younger) = (storage.younger, [:])
@@ -85,23 +82,10 @@ final class ChangeIndex: Sendable {
     func last(at path: [String]) -> Change? {
         let above = path.indices.map { Self.hashOfParts(path[..<$0]) }
         return storage.withLock { storage in
-            let entries = ([path.prefix(path.count).hashValue] + above).compactMap { hash in
+            let changes = ([path.prefix(path.count).hashValue] + above).compactMap { hash in
                 storage.younger[hash] ?? storage.older[hash]
             }
-            return entries.max { $0.revision < $1.revision }.map { entry in
-                let action = storage.names.indices.contains(Int(entry.action)) ? storage.names[Int(entry.action)] : nil
-                return Change(revision: entry.revision, action: action)
-            }
+            return changes.max { $0.revision < $1.revision }
         }
-    }
-}
-
-extension ChangeIndex.Storage {
-    fileprivate mutating func index(of name: String) -> Int32 {
-        if let index = indices[name] { return index }
-        guard names.count < ChangeIndex.maxNames else { return -1 }
-        names.append(name)
-        indices[name] = Int32(names.count - 1)
-        return Int32(names.count - 1)
     }
 }

@@ -45,6 +45,8 @@ final class StoreFeed: Sendable {
     static let pace = Duration.milliseconds(50)
     static let maxRowsAtOnce = 200
     static let maxRows = 1000
+    /// Of one state: the bytes of more events are not kept.
+    private static let maxEvents = 64
     private static let beat = Duration.seconds(10)
 
     private let replica: Replica<Value>
@@ -104,7 +106,9 @@ final class StoreFeed: Sendable {
         }
         if let known { return known }
         let made = make()
-        events.withLock { if $0.version == version { $0.bytes[key] = .some(made) } }
+        events.withLock { events in
+            if events.version == version, events.bytes.count < Self.maxEvents { events.bytes[key] = .some(made) }
+        }
         return made
     }
 }

@@ -4,8 +4,8 @@ import StatecastThreading
 /// Counts of the last 15 minutes, in intervals of ten seconds.
 final class TimeSeries: Sendable {
     private struct Interval {
-        var applied = 0
-        /// `nil`: not known without a journal.
+        /// `nil`: not known, such as the rejections without a journal.
+        var applied: Int?
         var rejected: Int?
         var bytes: Int?
         var lag: Double?
@@ -18,7 +18,7 @@ final class TimeSeries: Sendable {
 
     func add(applied: Int, rejected: Int?, bytes: Int?) {
         storage.withLock { storage in
-            storage.current.applied += applied
+            storage.current.applied = (storage.current.applied ?? 0) + applied
             if let rejected { storage.current.rejected = (storage.current.rejected ?? 0) + rejected }
             if let bytes { storage.current.bytes = (storage.current.bytes ?? 0) + bytes }
         }
@@ -38,7 +38,8 @@ final class TimeSeries: Sendable {
     var lastMinute: (rejected: Int, all: Int)? {
         let last = storage.withLock { Array($0.past.suffix(6)) + [$0.current] }
         let rejected = last.compactMap(\.rejected)
-        return rejected.isEmpty ? nil : (rejected.reduce(0, +), last.reduce(rejected.reduce(0, +)) { $0 + $1.applied })
+        return rejected.isEmpty
+            ? nil : (rejected.reduce(0, +), last.reduce(rejected.reduce(0, +)) { $0 + ($1.applied ?? 0) })
     }
 
     func write(to writer: inout JSONWriter) {
@@ -49,7 +50,7 @@ final class TimeSeries: Sendable {
             }
         }
         writer.member("interval", Self.interval.components.seconds * 1000)
-        line("actions") { Double($0.applied + ($0.rejected ?? 0)) }
+        line("actions") { interval in interval.applied.map { Double($0 + (interval.rejected ?? 0)) } }
         line("rejected") { $0.rejected.map { Double($0) } }
         line("updateBytes") { $0.bytes.map { Double($0) } }
         line("lag") { $0.lag }

@@ -103,7 +103,9 @@ public final class Gateway: Service {
         }
         var stores: [ServedStore] = []
         for store in configuration.stores {
-            stores.append(try Self.served(store, configuration, hidden, hiddenFields, logger))
+            stores.append(
+                try ServedStore(store, configuration, hiding: hidden, row: ActionRow(hidden: hiddenFields), logger)
+            )
         }
         self.stores = stores
     }
@@ -117,59 +119,6 @@ public final class Gateway: Service {
             )
         }
         return path
-    }
-
-    private static func served(
-        _ store: GatewayConfiguration.Store,
-        _ configuration: GatewayConfiguration,
-        _ hidden: HiddenPaths,
-        _ hiddenFields: HiddenPaths,
-        _ logger: Logger
-    ) throws(StatecastError) -> ServedStore {
-        let following = configuration.replica
-        let receipts = configuration.receipts ?? configuration.endpoint
-        let (sending, name) = (configuration.sender, store.name)
-        let sessions =
-            configuration.allowsSending
-            ? SendSessions(of: name, secret: configuration.sessionSecret, logger: logger) { session in
-                try ActionSender(
-                    store: name,
-                    from: receipts,
-                    continuing: session,
-                    configuration: sending,
-                    logger: logger
-                )
-            } : nil
-        var listing = following
-        listing.name = nil
-        // GET peers reports it if the primary has no list, or refuses it.
-        var quiet = logger
-        quiet.logLevel = .error
-        return ServedStore(
-            store,
-            replica: try Replica(
-                untyped: store.name,
-                from: configuration.endpoint,
-                configuration: following,
-                logger: logger
-            ),
-            peers: PeersFollower(
-                try Replica<Peers>(
-                    store: store.name + StoreName.suffixOfPeers,
-                    from: configuration.peers ?? configuration.endpoint,
-                    configuration: listing,
-                    logger: quiet
-                )
-            ),
-            // The schema is published beside the states.
-            schemaReader: {
-                try ActionSender(store: name, from: configuration.endpoint, configuration: sending, logger: logger)
-            },
-            sessions: sessions,
-            hidden: hidden,
-            hiddenFields: hiddenFields,
-            logger: logger
-        )
     }
 
     /// The replicas of the stores, for a monitor.

@@ -7,22 +7,28 @@ import StatecastProtocol
 
 /// Why a request has no answer: a code for programs and a message for people.
 struct GatewayFailure: Error {
-    enum Code: String {
-        case badRequest = "bad-request"
-        case token
-        case origin
-        case notPermitted = "not-permitted"
-        case readOnly = "read-only"
-        case noSuchStore = "no-such-store"
-        case noSuchPath = "no-such-path"
-        case methodNotAllowed = "method"
-        case numberUsed = "number-used"
-        case pruned
-        case tooLarge = "too-large"
-        case busy
-        case noState = "no-state"
-        case noJournal = "no-journal"
-        case budget
+    struct Code: Equatable {
+        let name: String
+        /// The status of the answer.
+        let status: Int
+
+        private init(_ name: String, _ status: Int) { (self.name, self.status) = (name, status) }
+
+        static let badRequest = Code("bad-request", 400)
+        static let token = Code("token", 401)
+        static let origin = Code("origin", 403)
+        static let notPermitted = Code("not-permitted", 403)
+        static let readOnly = Code("read-only", 403)
+        static let noSuchStore = Code("no-such-store", 404)
+        static let noSuchPath = Code("no-such-path", 404)
+        static let methodNotAllowed = Code("method", 405)
+        static let numberUsed = Code("number-used", 409)
+        static let pruned = Code("pruned", 410)
+        static let tooLarge = Code("too-large", 413)
+        static let busy = Code("busy", 429)
+        static let noState = Code("no-state", 503)
+        static let noJournal = Code("no-journal", 503)
+        static let budget = Code("budget", 504)
     }
 
     let code: Code
@@ -38,15 +44,6 @@ struct GatewayFailure: Error {
 
     static func nothing(at path: [String]) -> GatewayFailure {
         GatewayFailure(.noSuchPath, "the state has nothing at \(JSONPointer.text(of: path))")
-    }
-
-    static func pruned(_ revision: Revision, oldest: Revision) -> GatewayFailure {
-        var failure = GatewayFailure(
-            .pruned,
-            "revision \(revision) is no longer kept: the journal begins at revision \(oldest)"
-        )
-        failure.oldest = oldest
-        return failure
     }
 
     /// The failure of a request that failed with any error.
@@ -66,31 +63,12 @@ struct GatewayFailure: Error {
         var writer = JSONWriter()
         writer.object { writer in
             writer.object("error") { writer in
-                writer.member("code", code.rawValue)
+                writer.member("code", code.name)
                 writer.member("message", message)
                 if let retryAfter { writer.member("retryAfter", retryAfter) }
                 if let oldest { writer.member("oldest", oldest) }
             }
         }
         return writer.bytes
-    }
-}
-
-extension GatewayFailure {
-    /// The status of the answer.
-    var status: Int {
-        switch code {
-        case .badRequest: 400
-        case .token: 401
-        case .origin, .notPermitted, .readOnly: 403
-        case .noSuchStore, .noSuchPath: 404
-        case .methodNotAllowed: 405
-        case .numberUsed: 409
-        case .pruned: 410
-        case .tooLarge: 413
-        case .busy: 429
-        case .noState, .noJournal: 503
-        case .budget: 504
-        }
     }
 }

@@ -43,10 +43,10 @@ struct GatewayAnswer: Sendable {
     }
 
     init(_ failure: GatewayFailure) {
-        self = .json(failure.json, status: failure.status)
+        self = .json(failure.json, status: failure.code.status)
         if let retryAfter = failure.retryAfter { headers.append(("Retry-After", "\(retryAfter)")) }
         // An unread or refused request must not be followed by another one.
-        if failure.status < 500, failure.code != .pruned, failure.code != .noSuchPath {
+        if failure.code.status < 500, failure.code != .pruned, failure.code != .noSuchPath {
             headers.append(("Connection", "close"))
         }
     }

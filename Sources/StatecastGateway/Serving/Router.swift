@@ -215,15 +215,7 @@ final class Router: Sendable {
             var search = StateSearch(text, after: after, limit: limit, until: .now + ReadBudget.time)
             search.run(in: value, at: path, hiding: store.hidden)
             return Self.object(at: position) { writer in
-                writer.array("found") { writer in
-                    for (path, match, value) in search.found {
-                        writer.object { writer in
-                            writer.member("path", JSONPointer.text(of: path))
-                            writer.member("match", match)
-                            StateNodes.brief(value, hiding: store.hidden.inside(path), to: &writer)
-                        }
-                    }
-                }
+                writer.array("found") { writer in for row in search.found { writer.json(row) } }
                 writer.member("examined", search.examined)
                 writer.member("next", search.next.map { JSONPointer.text(of: $0) })
             }
@@ -254,7 +246,7 @@ final class Router: Sendable {
             } else if let revision = try query.revision("at") { .at(revision) } else { .end }
         let wanted = filter
         return try await answer(store) { journal, budget, writer in
-            try journal.history.writeActions(place, wanted, limit: limit, row: store.row, &budget, to: &writer)
+            try journal.history.writeActions(place, wanted, limit: limit, &budget, to: &writer)
         }
     }
 
@@ -312,16 +304,7 @@ final class Router: Sendable {
         let limit = try query.number("limit", in: 1...GatewayLimits.maxChanges) ?? 10
         let before = try query.number("before", in: 0...UInt64(Int64.max)).map { JournalSequence($0) }
         return try await answer(store) { journal, budget, writer in
-            try journal.history.writeBlame(
-                path,
-                at: at,
-                before: before,
-                limit: limit,
-                &budget,
-                row: store.row,
-                hiding: store.hidden,
-                to: &writer
-            )
+            try journal.history.writeBlame(path, at: at, before: before, limit: limit, &budget, to: &writer)
         }
     }
 
@@ -394,7 +377,9 @@ final class Router: Sendable {
         guard request.header("statecast") == "1" else {
             throw GatewayFailure(.origin, "expected the header \"Statecast: 1\" with a POST")
         }
-        guard let type = request.header("content-type"), type.split(separator: ";").first == "application/json" else {
+        guard let type = request.header("content-type"),
+            type.lowercased().split(separator: ";").first == "application/json"
+        else {
             throw GatewayFailure(.badRequest, "expected the header \"Content-Type: application/json\"")
         }
         guard let sessions = store.sessions else {

@@ -23,7 +23,7 @@ final class ServedStore: Sendable {
     private let schemaReader: @Sendable () throws -> ActionSender
     private let schemaAnswer = Locked<SchemaAnswer?>(nil)
     let hidden: HiddenPaths
-    let row: ActionRow
+    private let row: ActionRow
     let changes = Locked<ChangeIndex?>(nil)
     let series = TimeSeries()
     private let journalPath: String?
@@ -53,20 +53,51 @@ final class ServedStore: Sendable {
     /// How often an unreadable journal is opened again.
     private static let retry = Duration.seconds(5)
 
+    /// - Throws: `StatecastError` of a replica.
     init(
         _ store: GatewayConfiguration.Store,
-        replica: Replica<Value>,
-        peers: PeersFollower,
-        schemaReader: @escaping @Sendable () throws -> ActionSender,
-        sessions: SendSessions?,
-        hidden: HiddenPaths,
-        hiddenFields: HiddenPaths,
-        logger: Logger
-    ) {
-        (name, journalPath, self.logger) = (store.name, store.journal, logger)
-        (self.replica, self.peers, self.schemaReader, self.sessions) = (replica, peers, schemaReader, sessions)
-        (self.hidden, row) = (hidden, ActionRow(hidden: hiddenFields))
+        _ configuration: GatewayConfiguration,
+        hiding hidden: HiddenPaths,
+        row: ActionRow,
+        _ logger: Logger
+    ) throws(StatecastError) {
+        let (name, endpoint, sending) = (store.name, configuration.endpoint, configuration.sender)
+        (self.name, journalPath, self.logger) = (name, store.journal, logger)
+        (self.hidden, self.row) = (hidden, row)
+        replica = try Replica(
+            untyped: name,
+            from: endpoint,
+            configuration: configuration.replica,
+            logger: logger
+        )
         feed = StoreFeed(replica)
+        var listing = configuration.replica
+        listing.name = nil
+        // GET peers reports it if the primary has no list, or refuses it.
+        var quiet = logger
+        quiet.logLevel = .error
+        peers = PeersFollower(
+            try Replica(
+                store: name + StoreName.suffixOfPeers,
+                from: configuration.peers ?? endpoint,
+                configuration: listing,
+                logger: quiet
+            )
+        )
+        // The schema is published beside the states.
+        schemaReader = { try ActionSender(store: name, from: endpoint, configuration: sending, logger: logger) }
+        let receipts = configuration.receipts ?? endpoint
+        sessions =
+            configuration.allowsSending
+            ? SendSessions(of: name, secret: configuration.sessionSecret, logger: logger) { session in
+                try ActionSender(
+                    store: name,
+                    from: receipts,
+                    continuing: session,
+                    configuration: sending,
+                    logger: logger
+                )
+            } : nil
         let why =
             store.journal == nil
             ? "the gateway has no --journal for store \(store.name)" : "the journal is read when the store has a state"
@@ -109,6 +140,7 @@ final class ServedStore: Sendable {
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
                 await read(journal, requiring: hasNewEpoch ? snapshot.position.epoch : nil)
             } else {
+                series.add(applied: 0, rejected: nil, bytes: nil)
                 if isNew { note(from: shown, to: snapshot) }
                 if journalPath != nil, tried.map({ ContinuousClock.now - $0 >= Self.retry }) ?? true {
                     tried = .now
@@ -134,10 +166,10 @@ final class ServedStore: Sendable {
 
     private func openJournal(_ snapshot: StateSnapshot<Value>) async {
         guard let path = journalPath, let index = changes.withLock(\.self) else { return }
-        let (name, row) = (name, row)
+        let (name, row, hidden) = (name, row, hidden)
         do {
             let journal = try await Threads.runBlocking {
-                let history = try StoreHistory(at: path, of: name)
+                let history = try StoreHistory(at: path, of: name, row: row, hiding: hidden)
                 guard history.identity.lineage == snapshot.position.lineage else {
                     throw GatewayFailure(
                         .noJournal,
@@ -146,7 +178,7 @@ final class ServedStore: Sendable {
                     )
                 }
                 try history.requireKnown(snapshot.position.epoch)
-                return Journal(history: history, tail: try JournalTail(of: history, row, index))
+                return Journal(history: history, tail: try JournalTail(of: history, index))
             }
             index.restart(from: journal.tail.start)
             journalState.change { $0 = JournalState(result: .success(journal), isTried: true) }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { live, memory, open, rows, stage, treeRows, visit } from './inspector.mjs'
 import { noted, sampled } from './processes.mjs'
+import { compile, parse } from '../filter.js'
+import { ActionRows } from '../rows.js'
 
 const names = async tab => (await rows(tab, 'log')).map(([, , action]) => action)
 async function filter(tab, text) {
@@ -51,6 +53,15 @@ test('Filters change the rows that are shown and not the log, and the URL restor
     const { session } = (await cluster.recorded()).at(-1)
     await filter(tab, `session:${session.slice(0, 4)}`)
     await tab.until('the rows of a session', () => document.querySelectorAll('#log .row:not(.gap)').length >= 1)
+    await clear(tab)
+    // Half of those whose delay is known.
+    const [limit, slower] = await tab.run(() => {
+      const { memory } = inspector.log, delays = [...memory.delay.subarray(0, memory.count)].filter(delay => delay >= 0).sort((a, b) => a - b)
+      const limit = delays[Math.floor(delays.length / 2)]
+      return [limit, [...Array(memory.count).keys()].filter(i => memory.delay[i] > limit).map(i => memory.revision[i])]
+    })
+    await filter(tab, `delay:>${limit}`)
+    await tab.shows('the rows that took longer', slower, () => [...document.querySelectorAll('#log .row:not(.gap)')].sort((a, b) => a.index - b.index).map(row => Number(row.firstChild.textContent)))
     await clear(tab)
   })
 
@@ -141,6 +152,16 @@ test('Filters change the rows that are shown and not the log, and the URL restor
     await live(tab)
   })
   assert.deepEqual(tab.errors, [])
+})
+
+test('Terms compare users and delays, and pass no row whose delay is unknown', () => {
+  const rows = new ActionRows(10), users = ['ana', 'Bob', null, 'ana'], delays = [5, 20, 30, undefined]
+  rows.append(users.map((user, index) => ({ id: `${index + 1}.0`, revision: index + 1, batch: { from: index, to: index + 1 }, time: 0, action: 'Added', payload: null, status: 'applied', user, delay: delays[index] })), 0)
+  const cases = { 'user:ana': [0, 3], 'user:bob': [1], '-user:ana': [1, 2], 'user:null': [], 'delay:>20': [2], 'delay:<20': [0], '-delay:>20': [0, 1], 'user:ana delay:>1': [0] }
+  for (const [text, expected] of Object.entries(cases)) {
+    const test = compile(parse(text), new Set())
+    assert.deepEqual([...Array(rows.count).keys()].filter(i => test(rows, i)), expected, text)
+  }
 })
 
 test('An open subtree shows what is added to it, also if it was empty, and in history', async t => {
