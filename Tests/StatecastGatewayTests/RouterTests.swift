@@ -191,7 +191,9 @@ private func withFleet(
             try await #expect(fleet.get(Self.base + "state?at=0").status == 200)
             try await #expect(fleet.get(Self.base + "actions?name=Other").body["actions"] == [])
             try await #expect(fleet.get(Self.base + "timeline").body["newest"]?.intValue == Int(end.revision.rawValue))
-            for route in ["health", "peers", "schema"] { try await #expect(fleet.get(Self.base + route).status == 200) }
+            // The first request waits for the list.
+            try await #expect(fleet.get(Self.base + "peers").body["reported"] == true)
+            for route in ["health", "schema"] { try await #expect(fleet.get(Self.base + route).status == 200) }
         }
     }
 

@@ -30,6 +30,7 @@ struct GatewayReport: Sendable {
 /// Whether everything between the primary and a page is well: checks with a fixed meaning.
 struct HealthReport {
     let store: ServedStore
+    let peers: KnownPeers
     let streams: StreamTable
     let gateway: GatewayReport
     /// The number of open connections.
@@ -56,7 +57,7 @@ struct HealthReport {
     func write(to writer: inout JSONWriter) {
         let checks = [
             primary, following, digest, journal,
-            peers("slow", .warn, "a lag of more than \(PeersFollower.slowRevisions) revisions"),
+            peers("slow", .warn, "a lag of more than \(KnownPeers.slowRevisions) revisions"),
             peers("stale", .bad, "without a state of this history"), rejections,
         ]
         writer.array("checks") { writer in
@@ -103,7 +104,7 @@ struct HealthReport {
         let (position, lag) = (store.position, store.lag.map { UInt64($0) })
         return Check(
             "follows",
-            position == nil || !isLive ? .unknown : lag.map { $0 > PeersFollower.slowRevisions } ?? false ? .warn : .ok,
+            position == nil || !isLive ? .unknown : lag.map { $0 > KnownPeers.slowRevisions } ?? false ? .warn : .ok,
             "This gateway follows",
             lag.map { "lag \($0)" } ?? "unknown",
             position.map { "revision \($0.revision), epoch \($0.epoch)" } ?? "no state yet"
@@ -127,8 +128,8 @@ struct HealthReport {
     }
 
     private func peers(_ id: String, _ status: Check.Status, _ meaning: String) -> Check {
-        guard let names = store.peers.names(with: id) else {
-            let why = store.peers.list.why ?? "there is no list of peers"
+        guard let names = peers.names(with: id) else {
+            let why = peers.why ?? "there is no list of peers"
             return Check(id, .unknown, "Which replicas are \(id) is not known", "unknown", why)
         }
         let shown = names.prefix(Self.maxNames).joined(separator: ", ") + (names.count > Self.maxNames ? ", …" : "")

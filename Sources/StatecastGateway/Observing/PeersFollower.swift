@@ -4,27 +4,66 @@ import StatecastCore
 import StatecastProtocol
 import StatecastThreading
 
-/// Follows the list of a store's peers, if the gateway may.
+/// Follows the list of a store's peers, if the gateway may, while clients ask for it: the primary makes the list only
+/// while it is followed.
 final class PeersFollower: Sendable {
-    private let replica: Replica<Peers>
+    private let make: @Sendable () throws(StatecastError) -> Replica<Peers>
+    private let following = Monitor((replica: nil as Replica<Peers>?, isAsked: false))
+
+    /// How long the list is followed after a request.
+    private static let pause = Duration.seconds(30)
+    /// How long the first request waits for a list.
+    private static let patience = Duration.seconds(2)
+
+    /// - Throws: what `make`, which makes a replica of the list, throws.
+    init(_ make: @escaping @Sendable () throws(StatecastError) -> Replica<Peers>) throws(StatecastError) {
+        self.make = make
+        _ = try make()
+    }
+
+    /// Follows the list, when it is asked for, until the task is cancelled.
+    func run() async {
+        while (try? await following.wait { $0.isAsked ? true : nil }) != nil, let replica = try? make() {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await replica.run() }
+                try? await within(Self.patience) {
+                    for await status in replica.statuses where status != .joining { return }
+                }
+                following.change { $0.replica = replica }
+                repeat {
+                    following.change { $0.isAsked = false }
+                    try? await Task.sleep(for: Self.pause)
+                } while following.value.isAsked && !Task.isCancelled
+                following.change { $0.replica = nil }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// The newest list.
+    func list() async -> KnownPeers {
+        following.change { $0.isAsked = true }
+        let following = following
+        guard let replica = try? await within(Self.patience * 2, { try await following.wait { $0.replica } }) else {
+            return KnownPeers(peers: nil, why: "the gateway does not follow the list of peers")
+        }
+        return switch replica.status {
+        case .live: KnownPeers(peers: replica.snapshot?.state, why: nil)
+        // Its members age without it.
+        case .stale: KnownPeers(peers: nil, why: "the primary is silent")
+        case .joining: KnownPeers(peers: nil, why: "the primary has not sent a list of peers")
+        case .refused(let reason), .incompatible(let reason): KnownPeers(peers: nil, why: reason.message)
+        }
+    }
+}
+
+/// The peers of a store; `nil` and why if they are not known.
+struct KnownPeers: Sendable {
+    let peers: Peers?
+    let why: String?
 
     /// A replica that lags more revisions is slow; one without a state of this history is stale.
     static let slowRevisions: UInt64 = 500
-
-    init(_ replica: Replica<Peers>) { self.replica = replica }
-
-    func run() async { try? await replica.run() }
-
-    /// The newest list; `nil` and why if there is none.
-    var list: (peers: Peers?, why: String?) {
-        switch replica.status {
-        case .live: (replica.snapshot?.state, nil)
-        // Its members age without it.
-        case .stale: (nil, "the primary is silent")
-        case .joining: (nil, "the primary has not sent a list of peers")
-        case .refused(let reason), .incompatible(let reason): (nil, reason.message)
-        }
-    }
 
     private static func status(_ peer: Peer) -> String {
         guard peer.kind == .replica else { return "ok" }
@@ -36,13 +75,12 @@ final class PeersFollower: Sendable {
 
     /// The names of the replicas with a status; `nil` if the list is not known.
     func names(with status: String) -> [String]? {
-        list.peers.map { $0.peers.values.filter { Self.status($0) == status }.map(\.name).sorted() }
+        peers.map { $0.peers.values.filter { Self.status($0) == status }.map(\.name).sorted() }
     }
 
     /// Writes the rows, those that lag most first unless they are sorted by another column.
     func write(sortedBy column: String, to writer: inout JSONWriter) throws {
-        let (list, why) = list
-        writer.member("reported", list != nil)
+        writer.member("reported", peers != nil)
         if let why { writer.member("why", why) }
         let precedes: (Peer, Peer) -> Bool
         switch column {
@@ -54,7 +92,7 @@ final class PeersFollower: Sendable {
         default: throw GatewayFailure(.badRequest, "peers are sorted by lag, name, rate or since, not by \"\(column)\"")
         }
         writer.array("peers") { writer in
-            for peer in (list.map { Array($0.peers.values) } ?? []).sorted(by: precedes).prefix(GatewayLimits.maxLimit)
+            for peer in (peers.map { Array($0.peers.values) } ?? []).sorted(by: precedes).prefix(GatewayLimits.maxLimit)
             {
                 writer.object { Self.write(peer, to: &$0) }
             }

@@ -168,11 +168,6 @@ public final class Gateway: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in stores {
                     group.addTask { try await store.replica.run() }
-                    // Without the list of peers, the gateway goes on.
-                    group.addTask {
-                        await store.peers.run()
-                        try? await gracefulShutdown()
-                    }
                     group.addTask { await cancelWhenGracefulShutdown { await store.run() } }
                 }
                 group.addTask { try? await gracefulShutdown() }

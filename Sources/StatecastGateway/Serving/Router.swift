@@ -124,15 +124,23 @@ final class Router: Sendable {
             )
         case "schema": return .json(try await schema(of: store))
         case "peers":
+            let peers = await store.peers.list()
             return .json(
                 try Self.object(at: store.position) { writer in
-                    try store.peers.write(sortedBy: query.text("sort") ?? "lag", to: &writer)
+                    try peers.write(sortedBy: query.text("sort") ?? "lag", to: &writer)
                     streams.write(of: store, to: &writer)
                 }
             )
         case "health":
             let connections = await report.connections()
-            let health = HealthReport(store: store, streams: streams, gateway: report, connections: connections)
+            let peers = await store.peers.list()
+            let health = HealthReport(
+                store: store,
+                peers: peers,
+                streams: streams,
+                gateway: report,
+                connections: connections
+            )
             return .json(Self.object(at: store.position) { health.write(to: &$0) })
         default: return try events(query, request, of: store)
         }

@@ -62,6 +62,7 @@ final class ServedStore: Sendable {
         _ logger: Logger
     ) throws(StatecastError) {
         let (name, endpoint, sending) = (store.name, configuration.endpoint, configuration.sender)
+        let (receipts, lists) = (configuration.receipts ?? endpoint, configuration.peers ?? endpoint)
         (self.name, journalPath, self.logger) = (name, store.journal, logger)
         (self.hidden, self.row) = (hidden, row)
         replica = try Replica(
@@ -76,17 +77,11 @@ final class ServedStore: Sendable {
         // GET peers reports it if the primary has no list, or refuses it.
         var quiet = logger
         quiet.logLevel = .error
-        peers = PeersFollower(
-            try Replica(
-                store: name + StoreName.suffixOfPeers,
-                from: configuration.peers ?? endpoint,
-                configuration: listing,
-                logger: quiet
-            )
-        )
+        peers = try PeersFollower { [listing, quiet] () throws(StatecastError) in
+            try Replica(store: name + StoreName.suffixOfPeers, from: lists, configuration: listing, logger: quiet)
+        }
         // The schema is published beside the states.
         schemaReader = { try ActionSender(store: name, from: endpoint, configuration: sending, logger: logger) }
-        let receipts = configuration.receipts ?? endpoint
         sessions =
             configuration.allowsSending
             ? SendSessions(of: name, secret: configuration.sessionSecret, logger: logger) { session in
@@ -113,6 +108,7 @@ final class ServedStore: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in await feed.run() }
             group.addTask { [self] in await followChanges() }
+            group.addTask { [self] in await peers.run() }
             group.addTask { [self] in
                 while (try? await Task.sleep(for: TimeSeries.interval)) != nil { series.advance(lag: lag) }
             }
