@@ -225,6 +225,16 @@ extension Value {
         #expect(found.count == 1000 && pages == 4)
     }
 
+    @Test func `A series has null where a value is not known`() throws {
+        let series = TimeSeries()
+        series.advance(lag: nil)
+        series.add(applied: 2, rejected: nil, bytes: nil)
+        series.advance(lag: 1)
+        let answer = try parsed { series.write(to: &$0) }
+        let known = ["actions", "rejected", "updateBytes", "lag"].map { answer[$0]?.arrayValue?.map { $0 != .null } }
+        #expect(known == [[false, true], [false, false], [false, false], [false, true]])
+    }
+
     @Test func `A long text is cut, and its size is named`() throws {
         let text = String(repeating: "ä", count: 3000)
         let page = try parsed {

@@ -36,7 +36,6 @@ export class Detail {
   async change(id) {
     if (!id) return section(null, note('Select an action to see what it changed.'))
     const [row] = (await this.app.get('actions', { id })).actions
-    if (!row) return section(null, note('The journal no longer has this action.'))
     const isLive = view.span === 'live' && view.at != null, range = isLive ? { from: view.at } : row.batch
     const isEmpty = range.from === range.to
     const diff = isEmpty ? { ...range, patch: [], next: null } : await this.app.get('diff', { ...range, limit: ROWS })

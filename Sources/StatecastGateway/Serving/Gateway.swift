@@ -101,13 +101,9 @@ public final class Gateway: Service {
                 cause: error
             )
         }
-        var stores: [ServedStore] = []
-        for store in configuration.stores {
-            stores.append(
-                try ServedStore(store, configuration, hiding: hidden, row: ActionRow(hidden: hiddenFields), logger)
-            )
+        stores = try configuration.stores.map { store throws(StatecastError) in
+            try ServedStore(store, configuration, hiding: hidden, row: ActionRow(hidden: hiddenFields), logger)
         }
-        self.stores = stores
     }
 
     private static func pattern(_ text: String) throws(StatecastError) -> [String] {

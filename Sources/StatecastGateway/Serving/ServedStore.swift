@@ -65,12 +65,7 @@ final class ServedStore: Sendable {
         let (receipts, lists) = (configuration.receipts ?? endpoint, configuration.peers ?? endpoint)
         (self.name, journalPath, self.logger) = (name, store.journal, logger)
         (self.hidden, self.row) = (hidden, row)
-        replica = try Replica(
-            untyped: name,
-            from: endpoint,
-            configuration: configuration.replica,
-            logger: logger
-        )
+        replica = try Replica(untyped: name, from: endpoint, configuration: configuration.replica, logger: logger)
         feed = StoreFeed(replica)
         var listing = configuration.replica
         listing.name = nil
@@ -136,7 +131,7 @@ final class ServedStore: Sendable {
             if let journal = try? journal(), journal.history.identity.lineage == snapshot.position.lineage {
                 await read(journal, requiring: hasNewEpoch ? snapshot.position.epoch : nil)
             } else {
-                series.add(applied: 0, rejected: nil, bytes: nil)
+                if seen.status == .live { series.add(applied: 0, rejected: nil, bytes: nil) }
                 if isNew { note(from: shown, to: snapshot) }
                 if journalPath != nil, tried.map({ ContinuousClock.now - $0 >= Self.retry }) ?? true {
                     tried = .now
@@ -259,7 +254,7 @@ final class ServedStore: Sendable {
             var budget = ReadBudget()
             do { return try work(journal, &budget) } catch let failure as JournalFailure where failure.code == .pruned {
                 var pruned = GatewayFailure(failure)
-                pruned.oldest = try journal.history.reader.snapshots().first?.revision
+                pruned.oldest = try? journal.history.reader.snapshots().first?.revision
                 throw pruned
             }
         }
